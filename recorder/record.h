@@ -1,0 +1,157 @@
+// The records that a hooked process writes: into its rings while it runs, and unchanged into the
+// session file.
+//
+// One stream of records per thread. Every record starts with its kind, is a multiple of 8 bytes
+// long, 8-byte aligned and little-endian. Two shapes:
+//
+//   Event (kind >= kFirstEvent): exactly one cache line, 64 bytes.
+//
+//     0        1        2        4          8        16        24      32       40       48      56
+//     60       64 | kind   | device | api    | result   | ticks  | address | size  | stream |
+//     handle | extra | python  | native |
+//
+//   Definition (kind < kFirstEvent): says what an id that later records of the process use stands
+//   for.
+//
+//     0        1        2        4          8
+//     | kind   | flags  | words  | id       | payload (words - 1) * 8 bytes, see the structs below
+//
+// An id is defined in the stream of the thread that first used it, before its first use there. Ids
+// are unique in the process; two threads may give one stack two ids. Id 0 means "none".
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace vramscope {
+
+enum class RecordKind : uint8_t {
+  kPadding = 0,      // fills the end of a ring; words counts, nothing else
+  kThread = 1,       // id: thread id (gettid); payload: ThreadDefinition
+  kApi = 2,          // id: Event::api; payload: the entry point's name, zero-padded
+  kModule = 3,       // id: counter; payload: ModuleDefinition and path
+  kNativeStack = 4,  // id: Event::native_stack; payload: one uint64_t per frame, innermost first:
+                     // the return address
+  kPythonCode = 5,   // id: PythonFrame::code; payload: PythonCodeDefinition and strings
+  kPythonStack = 6,  // id: Event::python_stack; payload: one PythonFrame per frame, innermost first
+  kDropped = 7,      // payload: DroppedDefinition: events that found the ring full
+
+  // Blocks: what a framework's caching allocator hands out inside its segments.
+  // handle: bytes allocated, extra: bytes reserved on the device, both after the event, as the
+  // framework counts them.
+  kBlockAlloc = 32,
+  kBlockFree = 33,
+  kBlockOom = 34,  // size: the request that failed; address 0
+
+  // The driver's calls. address, size, stream, handle: as named for each; 0 where a call has none.
+  // Failed calls are recorded too (result != 0) and never counted.
+  kDeviceAlloc = 48,   // address, size (pitch * height for cuMemAllocPitch)
+  kDeviceFree = 49,    // address (of linear, managed and stream-ordered memory alike)
+  kManagedAlloc = 50,  // address, size
+  kAsyncAlloc = 51,    // address, size, stream, handle: pool (0: the device's current pool)
+  kAsyncFree = 52,     // address, stream
+  kPoolCreate = 53,    // handle: pool
+  kPoolDestroy = 54,   // handle: pool
+  kPoolControl =
+      55,  // trim (size: bytes to keep), attributes, set/get, export, import; handle: pool
+  kPhysicalCreate = 56,   // handle, size; device from the allocation's properties
+  kPhysicalRelease = 57,  // handle
+  kPhysicalRetain = 58,   // handle (result), address
+  kMap = 59,              // address, size, handle
+  kUnmap = 60,            // address, size
+  kAddressReserve = 61,   // address (result), size
+  kAddressFree = 62,      // address, size
+  kSetAccess = 63,        // address, size
+  kShare = 64,           // a handle, pool or pointer exported to, or imported from, another process
+  kHostAlloc = 65,       // address, size; device -1
+  kHostFree = 66,        // address
+  kHostRegister = 67,    // address, size
+  kHostUnregister = 68,  // address
+  kArrayCreate = 69,     // handle: array; size: bytes if the format is known
+  kArrayDestroy = 70,    // handle
+  kContextCreate = 71,   // handle: context (retain of a primary context too)
+  kContextDestroy = 72,  // handle (release and reset of a primary context too)
+  kModuleLoad = 73,      // handle: module or library
+  kModuleUnload = 74,    // handle
+  kGraphMemory = 75,     // memory nodes, trim; handle: graph
+  kMulticast = 76,       // handle, size
+};
+
+constexpr RecordKind kFirstEvent = RecordKind::kBlockAlloc;
+
+constexpr bool is_event(RecordKind kind) { return kind >= kFirstEvent; }
+
+constexpr int8_t kNoDevice = -1;
+
+struct Event {
+  RecordKind kind;
+  int8_t device;   // ordinal as the process sees it, or kNoDevice
+  uint16_t api;    // which entry point was called: defined by a kApi record
+  int32_t result;  // CUresult; 0 for blocks
+  // Taken before the real call for what frees, after it for what allocates: then free(p) < alloc(p)
+  // across threads.
+  uint64_t ticks;
+  uint64_t address;
+  uint64_t size;  // bytes
+  uint64_t stream;
+  uint64_t handle;
+  uint64_t extra;
+  uint32_t python_stack;
+  uint32_t native_stack;
+};
+static_assert(sizeof(Event) == 64);
+static_assert(offsetof(Event, ticks) == 8 && offsetof(Event, python_stack) == 56);
+
+struct DefinitionHeader {
+  RecordKind kind;
+  uint8_t flags;   // 0, or kTruncatedDefinition
+  uint16_t words;  // length of the whole record in 8-byte words, this header included
+  uint32_t id;
+};
+static_assert(sizeof(DefinitionHeader) == 8);
+
+// The payload did not fit in a record: its tail is cut (long strings, deepest frames).
+constexpr uint8_t kTruncatedDefinition = 1;
+constexpr size_t kMaxDefinitionBytes = 0xffff * 8;
+
+struct ThreadDefinition {
+  char name[16];  // as pthread_setname_np set it, zero-padded
+};
+static_assert(sizeof(ThreadDefinition) == 16);
+
+// Followed by `build_id_bytes` bytes, then `path_bytes` bytes of the path, zero-padded to 8.
+struct ModuleDefinition {
+  uint64_t begin;  // mapped range of the code
+  uint64_t end;
+  uint64_t bias;  // address in memory - address in the ELF file
+  uint32_t build_id_bytes;
+  uint32_t path_bytes;
+};
+static_assert(sizeof(ModuleDefinition) == 32);
+
+struct PythonFrame {
+  uint32_t code;         // id of a kPythonCode record
+  uint32_t instruction;  // byte offset of the current instruction in the code object
+};
+static_assert(sizeof(PythonFrame) == 8);
+
+// Followed by the bytes of name, qualified name, filename (UTF-8) and line table, in this order,
+// zero-padded to 8.
+struct PythonCodeDefinition {
+  int32_t first_line;
+  uint16_t python_minor;  // 3.x: decides the format of the line table (co_lnotab, co_linetable)
+  uint16_t name_bytes;
+  uint16_t qualified_name_bytes;
+  uint16_t filename_bytes;
+  uint32_t line_table_bytes;
+};
+static_assert(sizeof(PythonCodeDefinition) == 16);
+
+struct DroppedDefinition {
+  uint64_t events;
+  uint64_t first_ticks;
+  uint64_t last_ticks;
+};
+static_assert(sizeof(DroppedDefinition) == 24);
+
+}  // namespace vramscope

@@ -1,0 +1,37 @@
+// The recorder inside the hooked process: hooks hand it events, it puts them into the calling
+// thread's ring.
+//
+// State is immortal: hooks may be called before constructors and after destructors. The session
+// (ring file, and with plain LD_PRELOAD the drainer thread) is opened by the first event and
+// belongs to the process that opened it; the child of a fork starts afresh at its own first event.
+// Every function may be called by any thread, at any time, and never fails: what cannot be recorded
+// is counted as lost.
+#pragma once
+
+#include <cstdint>
+
+#include "recorder/record.h"
+#include "recorder/stacks/stack_capture.h"
+
+namespace vramscope {
+
+// The session's clock now; for what frees, take it before the real call. Ordered after everything
+// that the thread did before.
+uint64_t now_ticks();
+
+// Records one event. `event` comes with python_stack and native_stack 0: the recorder fills them in
+// as VRAMSCOPE_STACKS asks. Blocks at most 1 ms in all where the ring is full (see
+// VRAMSCOPE_OVERFLOW). Calls from inside itself (signal handlers, allocation hooks) are counted as
+// lost.
+void record(const Event& event, const CallSite& site);
+
+// Entry point names of Event::api: `names[api]`, api < count. Called once by the hooks before the
+// first record(); the array must live for ever.
+void set_api_names(const char* const* names, uint16_t count);
+
+// Ends the session in good order: waits until everything is drained when this process drains itself
+// (plain LD_PRELOAD), marks the ring file finished. Called by the core's destructor; later events
+// are still recorded into the ring file when possible.
+void finish_recording();
+
+}  // namespace vramscope

@@ -1,0 +1,81 @@
+// The shared mapping between a hooked process (ring_writer) and whoever drains it (ring_reader):
+// one file per process.
+//
+//   offset 0     RingFileHeader                one page
+//   4096         process information           key=value lines, kProcessInfoBytes, written before
+//   the magic 8192         RingControl[kMaxRings]        192 bytes each
+//   ...          ring 0, ring 1, ...           ring_bytes each, page-aligned, appended when a
+//   thread first records
+//
+// A ring is a power of two bytes. write_position and read_position count bytes since the ring began
+// and never wrap; the record at position p lies at p & (ring_bytes - 1), whole: a kPadding record
+// fills the end of the ring where the next one does not fit.
+//
+//   writer: stores the record, then write_position with release order. A torn record is behind
+//   write_position and is ignored. reader: loads write_position with acquire order, copies, then
+//   stores read_position with release order: the space is the writer's again.
+//
+// The file lies beside the session file as NAME.ring and is removed when everything was drained
+// after the process's end. What a dead process left in it is as good as drained: session readers
+// read it too.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace vramscope {
+
+constexpr char kRingFileMagic[8] = {'V', 'S', 'R', 'I', 'N', 'G', '0', '1'};
+constexpr char kRingFileSuffix[] = ".ring";
+constexpr size_t kProcessInfoOffset = 4096;
+constexpr size_t kProcessInfoBytes = 4096;
+constexpr size_t kRingControlOffset = kProcessInfoOffset + kProcessInfoBytes;
+constexpr uint32_t kMaxRings = 1024;
+constexpr uint64_t kDefaultRingBytes = 1 << 20;
+
+enum class ClockKind : uint32_t { kMonotonicNs = 0, kInvariantTsc = 1 };
+
+// One instant in both clocks.
+struct ClockPoint {
+  uint64_t ticks;
+  uint64_t unix_ns;
+};
+
+struct RingFileHeader {
+  char magic[8];  // written last: a file without it is not ready
+  uint32_t version;
+  uint32_t pid;
+  uint64_t ring_bytes;
+  ClockKind clock;
+  std::atomic<uint32_t> ring_count;  // controls in use; only grows
+  ClockPoint start;
+  std::atomic<uint32_t> finished;     // 1: the process ended in good order and writes no more
+  std::atomic<uint32_t> lost_rings;   // threads that got no ring (full disk, too many threads)
+  std::atomic<uint64_t> lost_events;  // events of such threads
+};
+static_assert(sizeof(RingFileHeader) == 64);
+static_assert(std::atomic<uint32_t>::is_always_lock_free &&
+              std::atomic<uint64_t>::is_always_lock_free);
+
+enum class RingState : uint32_t {
+  kFree = 0,    // unused, or drained after its thread ended: the next new thread may take it
+  kInUse = 1,   // a thread writes
+  kClosed = 2,  // the thread has ended; free when read_position == write_position
+};
+
+// Three cache lines, so that writer and reader never share one.
+struct RingControl {
+  alignas(64) std::atomic<RingState> state;
+  std::atomic<uint32_t> thread_id;
+  uint64_t file_offset;
+  uint64_t reserved[6];
+  alignas(64) std::atomic<uint64_t> write_position;
+  std::atomic<uint64_t> dropped_events;  // since the ring began
+  uint64_t reserved2[6];
+  alignas(64) std::atomic<uint64_t> read_position;
+  uint64_t reserved3[7];
+};
+static_assert(sizeof(RingControl) == 192);
+
+}  // namespace vramscope
