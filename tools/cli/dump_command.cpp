@@ -1,0 +1,12 @@
+#include <CLI/CLI.hpp>
+
+#include "tools/cli/command.h"
+#include "tools/model/user_error.h"
+
+namespace vramscope {
+
+RunCommand define_dump_command(CLI::App&) {
+  return []() -> int { throw UserError("dump: not there yet"); };
+}
+
+}  // namespace vramscope
