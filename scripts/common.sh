@@ -1,0 +1,28 @@
+# Sourced by the scripts: where things are, how steps and errors are told, the build.
+# shellcheck shell=bash
+set -euo pipefail
+
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+VENV=$ROOT/build/venv
+BUILD=$ROOT/build/release
+TOOL=$BUILD/tools/cli/vramscope
+
+# step TEXT: tells what happens next.
+step() { printf '\n== %s\n' "$*"; }
+
+# fail PROBLEM HINT: ends the script.
+fail() {
+  printf '\n%s: %s\n  hint: %s\n' "${0##*/}" "$1" "$2" >&2
+  exit 1
+}
+
+# build: brings build/release up to date.
+build() {
+  if [ ! -f "$BUILD/build.ninja" ]; then
+    step "Configuring the build in build/release"
+    meson setup "$BUILD" "$ROOT" || fail "meson could not configure the build" \
+      "read the message above; after a change of compiler or CUDA remove build/release and try again"
+  fi
+  step "Building"
+  ninja -C "$BUILD" -j "$(nproc)" || fail "the build failed" "read the first error above"
+}

@@ -1,0 +1,31 @@
+"""The simulated driver's log of memory calls, and the same calls as `vramscope dump` prints them."""
+
+import collections
+
+from support.differences import first_difference
+
+# Tab-separated: pid tid api result device address size stream handle
+PID, TID, API, RESULT = range(4)
+
+
+def parse(text):
+    """{(pid, tid): [call, ...]} in each thread's order; of a failed call only name and result count."""
+    calls = collections.defaultdict(list)
+    for line in text.splitlines():
+        if not line or line.startswith("#"):
+            continue
+        fields = line.split("\t")
+        assert len(fields) == 9, f"not a line of 9 fields: {line!r}"
+        kept = fields[API:] if fields[RESULT] == "0" else fields[API : RESULT + 1]
+        calls[fields[PID], fields[TID]].append(tuple(kept))
+    return dict(calls)
+
+
+def assert_same_calls(recorded, served):
+    """Both texts hold the same calls: none missed, none invented, thread by thread in order."""
+    recorded, served = parse(recorded), parse(served)
+    assert served, "the simulated driver served no memory call: nothing was tested"
+    assert set(recorded) == set(served), f"threads: recorded {sorted(recorded)}, served {sorted(served)}"
+    for thread, calls in served.items():
+        difference = first_difference(recorded[thread], calls, ("recorded", "served"))
+        assert difference is None, f"thread {thread}: {difference}"
