@@ -1,0 +1,149 @@
+// What was recorded, in one neutral form: made from session files (session_recording) and from
+// PyTorch's snapshot pickles (formats/snapshot_reader) alike; everything that thinks reads this.
+//
+//   Recording -> ProcessRecording (one per session file or pickle; owns its strings and stacks)
+//             -> DeviceTrace (one per device) -> TraceEvent (oldest first)
+//
+// Plain data without locks: fill it in one thread, then read it from any number. Sizes and
+// addresses are bytes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/model/intern.h"
+#include "tools/model/value.h"
+
+namespace vramscope {
+
+// PyTorch's names, in the order in which its allocator emits them.
+enum class Action : uint8_t {
+  kSegmentAlloc,   // memory taken from the driver
+  kSegmentFree,    // and given back, whole
+  kSegmentMap,     // a range of an expandable segment gets memory
+  kSegmentUnmap,   // a range, maybe a part of what was mapped, loses it
+  kAlloc,          // a block is handed out
+  kFreeRequested,  // its owner gives it back
+  kFreeCompleted,  // no stream uses it any more: it may be handed out again
+  kOom,            // size: the failed request; address: the device's free bytes, 0 if unknown
+  kSnapshot,       // someone looked; size: total active bytes
+};
+constexpr size_t kActionCount = 9;
+
+const char* action_name(Action action);  // "segment_alloc"...
+
+struct TraceEvent {
+  Action action = Action::kSnapshot;
+  // Memory that the process's caching allocator does not manage (NCCL's, say) although it has one.
+  // It has its own segments and is no part of allocated and reserved bytes.
+  bool outside = false;
+  uint32_t thread = 0;  // thread id, 0 if unknown
+  StackId stack = 0;
+  StringId owner = 0;  // of a segment: the library that took it from the driver, if known
+  uint64_t address = 0;
+  uint64_t size = 0;
+  uint64_t stream = 0;
+  int64_t time_us = 0;  // since the Unix epoch
+  StringId category = 0;
+  uint32_t extra = 0;  // index into DeviceTrace::extras
+};
+static_assert(sizeof(TraceEvent) == 56);
+
+enum class BlockState : uint8_t { kActive, kPendingFree, kInactive };
+
+const char* block_state_name(BlockState state);  // "active_allocated"...
+
+struct Block {
+  uint64_t address = 0;
+  uint64_t size = 0;
+  uint64_t requested_bytes = 0;  // 0 if inactive
+  BlockState state = BlockState::kInactive;
+  StackId stack = 0;
+};
+
+struct Segment {
+  uint64_t address = 0;
+  uint64_t size = 0;
+  uint64_t stream = 0;
+  std::array<int64_t, 2> pool{};  // PyTorch's private pool; {0, 0}: the default pool
+  StackId stack = 0;
+  StringId owner = 0;
+  bool outside = false;  // see TraceEvent
+  bool is_large = true;
+  bool is_expandable = false;
+  size_t first_block = 0;  // in HeapLayout::blocks
+  size_t block_count = 0;
+};
+
+// All segments at one moment, by address. Blocks of a segment are contiguous, in address order,
+// and fill it: gaps are inactive blocks.
+struct HeapLayout {
+  std::vector<Segment> segments;
+  std::vector<Block> blocks;
+};
+
+struct DeviceTrace {
+  int device = 0;
+  std::vector<TraceEvent> events;
+  // Fields of events that are kept for writing them again (user_metadata...): dicts; [0]: none.
+  std::vector<Value> extras = std::vector<Value>(1);
+  // The state after the last event where the recording brings it (pickles): then events may
+  // concern segments and blocks from before the first one. Without it the heap begins empty.
+  std::optional<HeapLayout> final_layout;
+};
+
+// A named span of time, as PyTorch records optimizer steps and record_function ranges.
+struct Annotation {
+  std::string name;
+  std::string stage;  // START or END
+  int device = 0;
+  int64_t time_us = 0;
+};
+
+// Host memory is kept apart from devices' memory and has no trace.
+struct HostMemory {
+  uint64_t pinned_peak_bytes = 0;
+  uint64_t pinned_live_bytes = 0;
+  uint64_t registered_live_bytes = 0;
+};
+
+// Our running totals against those that the framework gave with each block event.
+struct CounterCheck {
+  uint64_t compared = 0;
+  uint64_t differences = 0;
+  int64_t largest_difference_bytes = 0;  // ours - the framework's, allocated or reserved
+};
+
+struct ProcessRecording {
+  std::string source;  // the file
+  bool from_pickle = false;
+  std::optional<int64_t> pid;
+  std::optional<int64_t> rank;
+  std::string host;
+  std::string command;
+  uint64_t events = 0;       // recorded, of all devices and kinds
+  uint64_t lost_events = 0;  // found no room
+  uint64_t repairs = 0;      // events added or left out because of holes in the recording
+  bool finished = true;      // false: the session did not end in good order
+  std::string warning;       // of the file: cut off, damaged...; empty if sound
+  uint64_t contexts = 0;     // CUDA contexts created
+  HostMemory host_memory;
+  CounterCheck counters;
+
+  StringTable strings;
+  StackTable stacks;
+  std::vector<DeviceTrace> devices;  // by ordinal; in pickles every ordinal below the highest used
+
+  std::vector<Annotation> annotations;
+  Value allocator_settings;
+};
+
+struct Recording {
+  std::vector<std::unique_ptr<ProcessRecording>> processes;  // by rank, then pid
+};
+
+}  // namespace vramscope
