@@ -1,23 +1,26 @@
-// The shared mapping between a hooked process (ring_writer) and whoever drains it (ring_reader):
-// one file per process.
+// The shared mapping between a hooked process (ring_file_writer, ring_writer) and whoever drains it
+// (ring_reader): one file per process.
 //
 //   offset 0     RingFileHeader                one page
-//   4096         process information           key=value lines, kProcessInfoBytes, written before
-//   the magic 8192         RingControl[kMaxRings]        192 bytes each
-//   ...          ring 0, ring 1, ...           ring_bytes each, page-aligned, appended when a
-//   thread first records
+//   4096         process information           key=value lines (info_text.h), kProcessInfoBytes,
+//                                              written before the magic
+//   8192         RingControl[kMaxRings]        192 bytes each
+//   204800       ring 0, ring 1, ...           ring_bytes each, appended when a thread first
+//                                              records and no ring is free
 //
 // A ring is a power of two bytes. write_position and read_position count bytes since the ring began
 // and never wrap; the record at position p lies at p & (ring_bytes - 1), whole: a kPadding record
 // fills the end of the ring where the next one does not fit.
 //
 //   writer: stores the record, then write_position with release order. A torn record is behind
-//   write_position and is ignored. reader: loads write_position with acquire order, copies, then
-//   stores read_position with release order: the space is the writer's again.
+//           write_position and is ignored.
+//   reader: loads write_position with acquire order, copies, saves, then stores read_position with
+//           release order: the space is the writer's again.
 //
 // The file lies beside the session file as NAME.ring and is removed when everything was drained
 // after the process's end. What a dead process left in it is as good as drained: session readers
-// read it too.
+// read it too. While the process lives it holds a POSIX write lock on the first byte and has the
+// file mapped: both end with exit, exec and kill alike, and no fork inherits them.
 #pragma once
 
 #include <atomic>
@@ -27,11 +30,14 @@
 namespace vramscope {
 
 constexpr char kRingFileMagic[8] = {'V', 'S', 'R', 'I', 'N', 'G', '0', '1'};
+constexpr uint32_t kRingFileVersion = 1;
 constexpr char kRingFileSuffix[] = ".ring";
 constexpr size_t kProcessInfoOffset = 4096;
 constexpr size_t kProcessInfoBytes = 4096;
 constexpr size_t kRingControlOffset = kProcessInfoOffset + kProcessInfoBytes;
 constexpr uint32_t kMaxRings = 1024;
+constexpr uint64_t kMinRingBytes = 64 << 10;
+constexpr uint64_t kMaxRingBytes = 64 << 20;
 constexpr uint64_t kDefaultRingBytes = 1 << 20;
 
 enum class ClockKind : uint32_t { kMonotonicNs = 0, kInvariantTsc = 1 };
@@ -50,25 +56,29 @@ struct RingFileHeader {
   ClockKind clock;
   std::atomic<uint32_t> ring_count;  // controls in use; only grows
   ClockPoint start;
-  std::atomic<uint32_t> finished;     // 1: the process ended in good order and writes no more
+  std::atomic<uint32_t> finished;     // 1: finish_recording() was called: the process left by exit
   std::atomic<uint32_t> lost_rings;   // threads that got no ring (full disk, too many threads)
-  std::atomic<uint64_t> lost_events;  // events of such threads
+  std::atomic<uint64_t> lost_events;  // events that met no ring; those that a ring had no room for
+                                      // are counted in its control
+  uint32_t drainer_pid;               // process that drains; 0: a thread of this process
+  uint32_t reserved[15];
 };
-static_assert(sizeof(RingFileHeader) == 64);
+static_assert(sizeof(RingFileHeader) == 128);
+static_assert(offsetof(RingFileHeader, lost_events) == 56);
 static_assert(std::atomic<uint32_t>::is_always_lock_free &&
               std::atomic<uint64_t>::is_always_lock_free);
 
 enum class RingState : uint32_t {
   kFree = 0,    // unused, or drained after its thread ended: the next new thread may take it
   kInUse = 1,   // a thread writes
-  kClosed = 2,  // the thread has ended; free when read_position == write_position
+  kClosed = 2,  // the thread has ended; the reader frees it when it has drained it
 };
 
 // Three cache lines, so that writer and reader never share one.
 struct RingControl {
   alignas(64) std::atomic<RingState> state;
   std::atomic<uint32_t> thread_id;
-  uint64_t file_offset;
+  std::atomic<uint64_t> file_offset;  // 0: this ring has no space in the file (yet)
   uint64_t reserved[6];
   alignas(64) std::atomic<uint64_t> write_position;
   std::atomic<uint64_t> dropped_events;  // since the ring began
@@ -77,5 +87,8 @@ struct RingControl {
   uint64_t reserved3[7];
 };
 static_assert(sizeof(RingControl) == 192);
+
+constexpr size_t kFirstRingOffset = kRingControlOffset + kMaxRings * sizeof(RingControl);
+static_assert(kFirstRingOffset == 204800 && kFirstRingOffset % 4096 == 0);
 
 }  // namespace vramscope

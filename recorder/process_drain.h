@@ -1,0 +1,58 @@
+// Moves one process's records from its ring file into its session file.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "recorder/ring_reader.h"
+#include "recorder/session_writer.h"
+
+namespace vramscope {
+
+// NAME of NAME.ring and NAME.vrams.
+std::string session_name_of(const std::string& path);
+
+class ProcessDrain {
+ public:
+  // `reader` was opened with kDrain, from `ring_path`. The session file is created with the first
+  // records, so that a full disk may get room before.
+  ProcessDrain(std::string ring_path, std::unique_ptr<RingReader> reader);
+
+  // What a call of drain() takes: rings that are worth a chunk, or have waited for a second; or
+  // everything.
+  enum class Amount { kWorthwhile, kEverything };
+
+  // Bytes drained; 0: nothing to do, or the session file cannot be written now (one warning; tried
+  // again later, meanwhile the records stay in the rings).
+  uint64_t drain(Amount amount);
+
+  // Drains everything, then completes the session file. `process_ended`: it can write no more, so
+  // the ring file is removed. False: could not be written; the ring file stays.
+  bool finish(bool process_ended);
+
+  bool process_lives() const { return reader_->process_lives(); }
+  uint32_t pid() const { return reader_->pid(); }
+  const std::string& ring_path() const { return ring_path_; }
+  uint64_t events() const { return writer_ ? writer_->events() : 0; }
+  uint64_t lost_events() const { return reader_->lost_events(); }
+
+ private:
+  bool open_session();
+  uint64_t drain_ring(uint32_t ring);
+  bool write_end_point();
+  bool report(const char* what);
+
+  const std::string ring_path_;
+  const std::unique_ptr<RingReader> reader_;
+  std::unique_ptr<SessionWriter> writer_;
+  RingRecords records_;
+  std::vector<uint64_t> drained_at_ns_;  // per ring: when it was last found empty or drained
+  std::vector<bool> damaged_;            // per ring: nothing more can be read from it
+  uint64_t end_point_at_ns_ = 0;
+  uint64_t retry_at_ns_ = 0;
+  bool warned_ = false;
+};
+
+}  // namespace vramscope

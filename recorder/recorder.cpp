@@ -1,0 +1,186 @@
+#include "recorder/recorder.h"
+
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <new>
+
+#include "recorder/clock.h"
+#include "recorder/session_opening.h"
+#include "recorder/thread_log.h"
+
+namespace vramscope {
+namespace {
+
+// All state of the recorder in this process. Constant-initialised and never destroyed.
+struct Recorder {
+  std::atomic<RecordingSession*> session{nullptr};  // nullptr: no event yet
+  std::atomic<int> clock{-1};                       // a ClockKind; -1: not chosen yet
+  pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
+  pthread_key_t thread_end = 0;  // its value is the thread's ThreadLog
+  bool prepared = false;         // thread_end and the fork handler exist; under `opening`
+  bool after_fork = false;       // under `opening`
+  ApiNames api_names;
+};
+constinit Recorder recorder;
+
+// This thread's log, or one of two marks that no object has as its address.
+[[gnu::tls_model("initial-exec")]] constinit thread_local ThreadLog* thread_log = nullptr;
+ThreadLog* const kBusy = reinterpret_cast<ThreadLog*>(uintptr_t{1});  // inside the recorder
+ThreadLog* const kOff = reinterpret_cast<ThreadLog*>(uintptr_t{2});   // this thread has no ring
+
+// Marks the thread as inside the recorder; a signal handler or an allocation hook that calls
+// record() meanwhile turns back.
+class Inside {
+ public:
+  Inside() : log(thread_log), saved_errno_(errno) {
+    thread_log = kBusy;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+  ~Inside() {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    thread_log = log;
+    errno = saved_errno_;
+  }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+  ThreadLog* log;
+
+ private:
+  const int saved_errno_;
+};
+
+void count_lost_event() {
+  RecordingSession* session = recorder.session.load(std::memory_order_acquire);
+  if (session == nullptr || session->file == nullptr) return;
+  session->file->header().lost_events.fetch_add(1, std::memory_order_relaxed);
+}
+
+// Runs when a thread ends. If a later destructor of the thread records again, it gets a new log.
+void end_thread(void* value) {
+  auto* log = static_cast<ThreadLog*>(value);
+  {
+    const Inside inside;
+    log->close();
+    delete log;
+  }
+  thread_log = nullptr;
+}
+
+// The child has one thread and no session: it must neither write to its parent's rings nor wait
+// for locks that its parent's threads held.
+void start_afresh_in_child() {
+  recorder.session.store(nullptr);
+  recorder.opening = PTHREAD_MUTEX_INITIALIZER;
+  recorder.after_fork = true;
+  thread_log = nullptr;
+  pthread_setspecific(recorder.thread_end, nullptr);
+}
+
+ClockKind session_clock() {
+  int clock = recorder.clock.load(std::memory_order_relaxed);
+  if (clock < 0) [[unlikely]] {
+    clock = static_cast<int>(choose_clock());
+    recorder.clock.store(clock, std::memory_order_relaxed);
+  }
+  return static_cast<ClockKind>(clock);
+}
+
+class MutexLock {
+ public:
+  explicit MutexLock(pthread_mutex_t& mutex) : mutex_(mutex) { pthread_mutex_lock(&mutex_); }
+  ~MutexLock() { pthread_mutex_unlock(&mutex_); }
+  MutexLock(const MutexLock&) = delete;
+  MutexLock& operator=(const MutexLock&) = delete;
+
+ private:
+  pthread_mutex_t& mutex_;
+};
+
+// Lock order: `opening` is the only lock here; nothing is called back under it.
+RecordingSession* session_of_this_process() {
+  RecordingSession* session = recorder.session.load(std::memory_order_acquire);
+  if (session != nullptr) return session;
+  const MutexLock lock(recorder.opening);
+  session = recorder.session.load(std::memory_order_acquire);
+  if (session != nullptr) return session;
+  if (!recorder.prepared) {
+    pthread_key_create(&recorder.thread_end, end_thread);
+    pthread_atfork(nullptr, nullptr, start_afresh_in_child);
+    recorder.prepared = true;
+  }
+  if (recorder.after_fork) forget_stacks_after_fork();
+  recorder.after_fork = false;
+  session = open_recording_session(session_clock());
+  recorder.session.store(session, std::memory_order_release);
+  return session;
+}
+
+ThreadLog* start_log() {
+  RecordingSession* session = session_of_this_process();
+  if (session->file == nullptr) return kOff;
+  const auto ring = session->file->claim_ring(static_cast<uint32_t>(syscall(SYS_gettid)));
+  if (!ring) return kOff;
+  auto* log =
+      new (std::nothrow) ThreadLog({*ring, recorder.api_names, session->configuration.python_stacks,
+                                    session->configuration.native_stacks});
+  if (log == nullptr) {
+    RingFileWriter::close_ring(*ring);
+    return kOff;
+  }
+  pthread_setspecific(recorder.thread_end, log);
+  return log;
+}
+
+// The first event of a thread. What blocks in here must not be a point at which the job's thread
+// can be cancelled.
+ThreadLog* start_log_uncancelled() {
+  int cancel_state = 0;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+  ThreadLog* log = kOff;
+  try {
+    log = start_log();
+  } catch (...) {
+    // Memory is exhausted.
+  }
+  pthread_setcancelstate(cancel_state, nullptr);
+  return log;
+}
+
+}  // namespace
+
+uint64_t now_ticks() { return read_clock(session_clock()); }
+
+void record(const Event& event, const CallSite& site) {
+  if (thread_log == kBusy || thread_log == kOff) [[unlikely]] {
+    return count_lost_event();
+  }
+  Inside inside;
+  if (inside.log == nullptr) [[unlikely]] {
+    inside.log = start_log_uncancelled();
+    if (inside.log == kOff) return count_lost_event();
+  }
+  inside.log->record(event, site);
+  RecordingSession* session = recorder.session.load(std::memory_order_relaxed);
+  if (session->finished.load(std::memory_order_relaxed)) [[unlikely]] {
+    if (session->drain_thread != nullptr) session->drain_thread->drain_late_events();
+  }
+}
+
+void set_api_names(const char* const* names, uint16_t count) {
+  recorder.api_names = {names, count};
+}
+
+void finish_recording() {
+  RecordingSession* session = recorder.session.load(std::memory_order_acquire);
+  if (session == nullptr || session->file == nullptr) return;
+  if (session->finished.exchange(true)) return;
+  session->file->header().finished.store(1);
+  if (session->drain_thread != nullptr) session->drain_thread->finish();
+}
+
+}  // namespace vramscope

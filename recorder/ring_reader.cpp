@@ -1,0 +1,183 @@
+#include "recorder/ring_reader.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <new>
+
+#include "recorder/file_error.h"
+#include "recorder/process_life.h"
+#include "recorder/record_walk.h"
+
+namespace vramscope {
+namespace {
+
+std::string error_text(int error) { return std::strerror(error); }
+
+// Bytes that could be read: fewer than asked for at the end of the file or after an error.
+size_t read_at(int fd, uint64_t offset, std::byte* to, size_t bytes) {
+  size_t done = 0;
+  while (done < bytes) {
+    const ssize_t n = pread(fd, to + done, bytes - done, static_cast<off_t>(offset + done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    done += static_cast<size_t>(n);
+  }
+  return done;
+}
+
+}  // namespace
+
+std::unique_ptr<RingReader> RingReader::open(const std::string& path, Access access) {
+  const int fd = ::open(path.c_str(), (access == Access::kDrain ? O_RDWR : O_RDONLY) | O_CLOEXEC);
+  if (fd < 0) throw FileError(path, {}, "cannot be opened: " + error_text(errno), "");
+  std::unique_ptr<RingReader> reader(new RingReader(path, fd, access));
+  struct stat status {};
+  if (fstat(fd, &status) != 0) throw FileError(path, {}, error_text(errno), "");
+  if (!S_ISREG(status.st_mode)) throw FileError(path, {}, "is not a file", "");
+  const auto file_bytes = static_cast<uint64_t>(status.st_size);
+  if (file_bytes < kFirstRingOffset && access == Access::kDrain) return nullptr;
+  if (access == Access::kDrain) {
+    reader->map_controls();
+  } else {
+    reader->copy_controls(file_bytes);
+  }
+  constexpr char kNotReady[sizeof(kRingFileMagic)] = {};
+  if (std::memcmp(reader->header_->magic, kNotReady, sizeof(kNotReady)) == 0) return nullptr;
+  std::atomic_thread_fence(std::memory_order_acquire);
+  reader->check_header();
+  reader->ring_bytes_ = reader->header_->ring_bytes;
+  return reader;
+}
+
+RingReader::RingReader(const std::string& path, int fd, Access access)
+    : path_(path), fd_(fd), access_(access) {}
+
+RingReader::~RingReader() {
+  if (controls_bytes_ != nullptr && access_ == Access::kDrain) {
+    munmap(controls_bytes_, kFirstRingOffset);
+  } else {
+    ::operator delete[](controls_bytes_, std::align_val_t{alignof(RingControl)});
+  }
+  close(fd_);
+}
+
+void RingReader::map_controls() {
+  void* mapping = mmap(nullptr, kFirstRingOffset, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
+  if (mapping == MAP_FAILED) {
+    throw FileError(path_, {}, "cannot be mapped: " + error_text(errno), "");
+  }
+  controls_bytes_ = static_cast<std::byte*>(mapping);
+  header_ = reinterpret_cast<RingFileHeader*>(controls_bytes_);
+  controls_ = reinterpret_cast<RingControl*>(controls_bytes_ + kRingControlOffset);
+}
+
+void RingReader::copy_controls(uint64_t file_bytes) {
+  controls_bytes_ = static_cast<std::byte*>(
+      ::operator new[](kFirstRingOffset, std::align_val_t{alignof(RingControl)}));
+  std::memset(controls_bytes_, 0, kFirstRingOffset);
+  header_ = reinterpret_cast<RingFileHeader*>(controls_bytes_);
+  controls_ = reinterpret_cast<RingControl*>(controls_bytes_ + kRingControlOffset);
+  const size_t bytes = read_at(fd_, 0, controls_bytes_, kFirstRingOffset);
+  if (bytes < kFirstRingOffset) {
+    throw FileError(path_, bytes, "ends within the header of a ring file",
+                    "the file has " + std::to_string(file_bytes) + " bytes");
+  }
+}
+
+void RingReader::check_header() const {
+  if (std::memcmp(header_->magic, kRingFileMagic, sizeof(kRingFileMagic)) != 0) {
+    throw FileError(path_, 0, "is not a ring file of vramscope", "");
+  }
+  if (header_->version != kRingFileVersion) {
+    throw FileError(path_, offsetof(RingFileHeader, version),
+                    "is a ring file of version " + std::to_string(header_->version),
+                    "this vramscope reads version " + std::to_string(kRingFileVersion));
+  }
+  const uint64_t bytes = header_->ring_bytes;
+  if (!std::has_single_bit(bytes) || bytes < kMinRingBytes || bytes > kMaxRingBytes) {
+    throw FileError(path_, offsetof(RingFileHeader, ring_bytes),
+                    "has rings of " + std::to_string(bytes) + " bytes", "the file is damaged");
+  }
+}
+
+ClockKind RingReader::clock() const {
+  return header_->clock == ClockKind::kInvariantTsc ? ClockKind::kInvariantTsc
+                                                    : ClockKind::kMonotonicNs;
+}
+
+InfoMap RingReader::process_info() const {
+  InfoMap info;
+  const char* text = reinterpret_cast<const char*>(controls_bytes_ + kProcessInfoOffset);
+  parse_info({text, kProcessInfoBytes}, info);
+  return info;
+}
+
+uint32_t RingReader::ring_count() const { return std::min(header_->ring_count.load(), kMaxRings); }
+
+uint64_t RingReader::lost_events() const {
+  uint64_t lost = header_->lost_events.load();
+  for (uint32_t i = 0; i < ring_count(); ++i) lost += controls_[i].dropped_events.load();
+  return lost;
+}
+
+uint64_t RingReader::pending_bytes(uint32_t ring) const {
+  return controls_[ring].write_position.load(std::memory_order_acquire) -
+         controls_[ring].read_position.load(std::memory_order_relaxed);
+}
+
+void RingReader::read(uint32_t ring, std::optional<uint64_t> from, size_t max_bytes,
+                      RingRecords& records) const {
+  const RingControl& control = controls_[ring];
+  const uint64_t ring_offset = control.file_offset.load(std::memory_order_acquire);
+  const uint64_t end = control.write_position.load(std::memory_order_acquire);
+  const uint64_t begin = from.value_or(control.read_position.load(std::memory_order_relaxed));
+  records.begin_position = begin;
+  records.events = 0;
+  records.bytes.clear();
+  records.problem.clear();
+  if (begin == end || ring_offset == 0) return;
+  const auto problem = [&](uint64_t offset, const std::string& what) {
+    records.problem =
+        "ring " + std::to_string(ring) + ": " + what + " (offset " + std::to_string(offset) + ")";
+  };
+  if (ring_offset != kFirstRingOffset + ring * ring_bytes_ || end - begin > ring_bytes_ ||
+      begin % 8 != 0 || end % 8 != 0) {
+    return problem(kRingControlOffset + ring * sizeof(RingControl), "impossible positions");
+  }
+  const uint64_t in_ring = begin & (ring_bytes_ - 1);
+  const uint64_t to_stop = std::min(end - begin, ring_bytes_ - in_ring);
+  records.bytes.resize(std::min<uint64_t>(to_stop, std::max(max_bytes, kMaxDefinitionBytes)));
+  const size_t wanted = records.bytes.size();
+  records.bytes.resize(read_at(fd_, ring_offset + in_ring, records.bytes.data(), wanted));
+  const bool file_ended = records.bytes.size() < wanted;
+  const size_t whole = whole_records_bytes(records.bytes, records.events);
+  const bool stopped_early = whole < wanted && (wanted == to_stop || whole == 0);
+  records.bytes.resize(whole);
+  if (file_ended || stopped_early) {
+    problem(ring_offset + in_ring + whole, file_ended ? "the file ends" : "damaged record");
+  }
+}
+
+void RingReader::release(uint32_t ring, uint64_t position) {
+  controls_[ring].read_position.store(position, std::memory_order_release);
+}
+
+void RingReader::free_if_drained(uint32_t ring) {
+  RingControl& control = controls_[ring];
+  if (control.state.load(std::memory_order_acquire) != RingState::kClosed) return;
+  if (control.write_position.load() != control.read_position.load()) return;
+  control.state.store(RingState::kFree, std::memory_order_release);
+}
+
+bool RingReader::process_lives() const {
+  return write_lock_is_held(fd_) || process_maps_file(header_->pid, path_);
+}
+
+}  // namespace vramscope

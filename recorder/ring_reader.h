@@ -1,0 +1,85 @@
+// Reads a ring file from outside: drains a living process's, or looks into a dead one's. Twin of
+// ring_file_writer and ring_writer.
+//
+// Whatever the file holds is treated as hostile: positions, lengths and offsets are checked first.
+// Records are read by pread(), so that a file that shrinks is an error, not a signal; only the
+// header and the controls are mapped, and only for draining.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "recorder/info_text.h"
+#include "recorder/ring_file.h"
+
+namespace vramscope {
+
+// Whole records of one ring, in order.
+struct RingRecords {
+  uint64_t begin_position = 0;
+  uint32_t events = 0;
+  std::vector<std::byte> bytes;  // empty: nothing pending
+  std::string problem;           // not empty: what stopped the reading behind `bytes`, and where
+
+  uint64_t end_position() const { return begin_position + bytes.size(); }
+};
+
+class RingReader {
+ public:
+  enum class Access { kDrain, kLook };
+
+  // nullptr: the file is not ready yet (its process is about to write the header). Throws
+  // FileError.
+  static std::unique_ptr<RingReader> open(const std::string& path, Access access);
+  ~RingReader();
+  RingReader(const RingReader&) = delete;
+  RingReader& operator=(const RingReader&) = delete;
+
+  uint32_t pid() const { return header_->pid; }
+  uint32_t drainer_pid() const { return header_->drainer_pid; }
+  uint64_t ring_bytes() const { return ring_bytes_; }
+  ClockKind clock() const;
+  bool finished() const { return header_->finished.load() == 1; }
+  InfoMap process_info() const;
+  uint32_t ring_count() const;
+  uint64_t lost_events() const;  // of all rings and of threads without one
+
+  bool closed(uint32_t ring) const { return controls_[ring].state.load() == RingState::kClosed; }
+  uint64_t pending_bytes(uint32_t ring) const;
+
+  // The next records, at most `max_bytes` of them (at least one record); stops at the ring's end:
+  // call again until nothing is pending. `from`: first position wanted (what is before it was read
+  // already); nullopt: where the last drainer stopped.
+  void read(uint32_t ring, std::optional<uint64_t> from, size_t max_bytes,
+            RingRecords& records) const;
+
+  // kDrain only. The space before `position` is the writer's again; `position` comes from read().
+  void release(uint32_t ring, uint64_t position);
+
+  // kDrain only. A closed ring that is empty may be taken by a new thread.
+  void free_if_drained(uint32_t ring);
+
+  // Whether the process that writes still has the file: locked or mapped.
+  bool process_lives() const;
+
+ private:
+  RingReader(const std::string& path, int fd, Access access);
+  void map_controls();
+  void copy_controls(uint64_t file_bytes);
+  void check_header() const;
+
+  const std::string path_;
+  const int fd_;
+  const Access access_;
+  std::byte* controls_bytes_ =
+      nullptr;  // mapped (kDrain) or copied (kLook): kFirstRingOffset bytes
+  RingFileHeader* header_ = nullptr;
+  RingControl* controls_ = nullptr;
+  uint64_t ring_bytes_ = 0;  // checked once: the mapping may change
+};
+
+}  // namespace vramscope

@@ -1,0 +1,65 @@
+// One thread's end of its ring: appends records. Twin of ring_reader.
+//
+//        read_position        write_position
+//             |                     |
+//   ----------[records not drained]-[free.........]---   positions only grow; the ring holds
+//             <----- at most ring bytes ---------->      position & (bytes - 1)
+//
+// Where there is no room, it waits at most kMaxWait_us for all records between two calls of
+// begin_event() together, and not at all while whoever drains has not moved since a wait was in
+// vain. Then the record is refused; refused events are counted, and reported by a kDropped record
+// as soon as there is room.
+//
+// Used by its thread alone. No lock, no allocation, no system call except while waiting.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+
+#include "recorder/record.h"
+#include "recorder/ring_file_writer.h"
+
+namespace vramscope {
+
+class RingWriter {
+ public:
+  static constexpr uint64_t kMaxWait_us = 1000;
+
+  explicit RingWriter(const Ring& ring);
+
+  void begin_event() { wait_deadline_ns_ = 0; }
+
+  // False: dropped and counted.
+  bool append(const Event& event);
+
+  // What does not fit the record's length field or half the ring is cut, and flagged so. False: no
+  // room now.
+  bool append_definition(RecordKind kind, uint32_t id,
+                         std::initializer_list<std::span<const std::byte>> parts, uint8_t flags);
+
+  // An event that could not even be tried (a call from inside the recorder). From signal handlers
+  // too.
+  void count_dropped_event() { control_.dropped_events.fetch_add(1, std::memory_order_relaxed); }
+
+  const Ring& ring() const { return ring_; }
+
+ private:
+  std::byte* reserve(uint64_t bytes);
+  void publish(uint64_t bytes);
+  bool make_room(uint64_t bytes);
+  bool wait_for_room(uint64_t bytes);
+  void drop(const Event& event);
+  bool report_dropped();
+
+  const Ring ring_;
+  RingControl& control_;
+  const uint64_t mask_;
+  uint64_t write_position_;
+  uint64_t known_read_position_;       // at least this much has been drained
+  uint64_t wait_deadline_ns_ = 0;      // 0: not waited since begin_event()
+  uint64_t stalled_position_ = ~0ull;  // read_position when a wait was in vain
+  DroppedDefinition dropped_{};        // not yet reported
+};
+
+}  // namespace vramscope

@@ -1,0 +1,52 @@
+#include "recorder/thread_log.h"
+
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstring>
+
+namespace vramscope {
+
+ThreadLog::ThreadLog(const Setup& setup)
+    : writer_(setup.ring),
+      stacks_(setup.python_stacks || setup.native_stacks ? make_stack_capture() : nullptr),
+      api_names_(setup.api_names),
+      python_stacks_(setup.python_stacks && stacks_ != nullptr),
+      native_stacks_(setup.native_stacks && stacks_ != nullptr) {}
+
+void ThreadLog::record(const Event& event, const CallSite& site) {
+  writer_.begin_event();
+  if (!thread_defined_) thread_defined_ = define_thread();
+  if (event.api < kMaxApis && !defined_apis_[event.api]) define_api(event.api);
+  Event complete = event;
+  if (python_stacks_) complete.python_stack = stacks_->python(*this);
+  if (native_stacks_) complete.native_stack = stacks_->native(site, *this);
+  // Nothing of the stream means anything before its thread is known.
+  if (thread_defined_) {
+    writer_.append(complete);
+  } else {
+    writer_.count_dropped_event();
+  }
+}
+
+bool ThreadLog::define(RecordKind kind, uint32_t id,
+                       std::initializer_list<std::span<const std::byte>> parts, uint8_t flags) {
+  return writer_.append_definition(kind, id, parts, flags);
+}
+
+bool ThreadLog::define_thread() {
+  ThreadDefinition definition{};
+  pthread_getname_np(pthread_self(), definition.name, sizeof(definition.name));
+  const auto thread_id = static_cast<uint32_t>(syscall(SYS_gettid));
+  return define(RecordKind::kThread, thread_id, {std::as_bytes(std::span(&definition, 1))}, 0);
+}
+
+void ThreadLog::define_api(uint16_t api) {
+  if (api >= api_names_.count) return;
+  const char* name = api_names_.names[api];
+  const auto bytes = std::as_bytes(std::span(name, std::strlen(name)));
+  if (define(RecordKind::kApi, api, {bytes}, 0)) defined_apis_.set(api);
+}
+
+}  // namespace vramscope

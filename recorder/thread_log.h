@@ -1,0 +1,59 @@
+// What the recorder keeps for one thread: its ring, its stacks, and which ids its stream has
+// defined. Owned and used by that thread alone.
+#pragma once
+
+#include <array>
+#include <bitset>
+#include <cstdint>
+#include <memory>
+
+#include "recorder/definition_sink.h"
+#include "recorder/ring_writer.h"
+#include "recorder/stacks/stack_capture.h"
+
+namespace vramscope {
+
+struct ApiNames {
+  const char* const* names = nullptr;
+  uint16_t count = 0;
+};
+
+class ThreadLog final : public DefinitionSink {
+ public:
+  struct Setup {
+    Ring ring;
+    ApiNames api_names;
+    bool python_stacks;
+    bool native_stacks;
+  };
+
+  explicit ThreadLog(const Setup& setup);
+
+  // The event's stacks are captured here.
+  void record(const Event& event, const CallSite& site);
+
+  bool define(RecordKind kind, uint32_t id, std::initializer_list<std::span<const std::byte>> parts,
+              uint8_t flags) override;
+
+  void count_dropped_event() { writer_.count_dropped_event(); }
+
+  // The thread ends.
+  void close() { RingFileWriter::close_ring(writer_.ring()); }
+
+ private:
+  // Entry points with larger ids are recorded without a name.
+  static constexpr size_t kMaxApis = 1024;
+
+  bool define_thread();
+  void define_api(uint16_t api);
+
+  RingWriter writer_;
+  const std::unique_ptr<StackCapture> stacks_;
+  const ApiNames api_names_;
+  const bool python_stacks_;
+  const bool native_stacks_;
+  bool thread_defined_ = false;
+  std::bitset<kMaxApis> defined_apis_;
+};
+
+}  // namespace vramscope
