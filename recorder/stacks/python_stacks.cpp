@@ -1,0 +1,75 @@
+#include "recorder/stacks/python_stacks.h"
+
+#include "recorder/stacks/stack_ids.h"
+
+namespace vramscope {
+namespace {
+
+std::span<const uint64_t> words_of(std::span<const PythonFrameKey> keys) {
+  constexpr size_t kWordsPerKey = sizeof(PythonFrameKey) / sizeof(uint64_t);
+  return {reinterpret_cast<const uint64_t*>(keys.data()), keys.size() * kWordsPerKey};
+}
+
+}  // namespace
+
+uint32_t PythonStacks::capture(DefinitionSink& sink) {
+  const PythonRuntime* runtime = PythonRuntime::find();
+  if (runtime == nullptr) return 0;
+  const void* thread_state = runtime->thread_state();
+  if (thread_state == nullptr) return 0;
+
+  const PythonWalk walk = walk_python_frames(runtime->layout(), thread_state, keys_);
+  const std::span<const PythonFrameKey> keys(keys_, walk.count);
+  if (keys.empty() || !runtime->verify(thread_state, keys)) return 0;
+
+  const uint64_t hash = StackTable::hash(words_of(keys));
+  if (StackTable::Stack* known = table_.find(words_of(keys), hash)) {
+    if (is_current(*known)) return known->id;
+    table_.erase(known);
+  }
+  const uint32_t id = define(runtime->layout(), keys, walk.truncated, sink);
+  if (id != 0) table_.insert(words_of(keys), notes_, hash, id);
+  return id;
+}
+
+// A code object of the stack may have died and another one may live at its address. The deaths that
+// matter here happened before the calling thread began to run the newer object, so it sees them.
+bool PythonStacks::is_current(StackTable::Stack& stack) const {
+  const std::span<uint64_t> notes = stack.notes();
+  const uint64_t deaths = python_code_deaths();
+  if (notes[0] == deaths) return true;
+  for (size_t i = 1; i < notes.size(); i += 2) {
+    const auto* code = reinterpret_cast<const PythonCode*>(notes[i]);
+    if (code->id.load(std::memory_order_relaxed) != notes[i + 1]) return false;
+  }
+  notes[0] = deaths;
+  return true;
+}
+
+// 0 if the ring has no room for a definition or the stack holds no complete frame. Leaves the
+// stack's notes in notes_.
+uint32_t PythonStacks::define(const PythonLayout& layout, std::span<const PythonFrameKey> keys,
+                              bool truncated, DefinitionSink& sink) {
+  notes_.assign(1, python_code_deaths());
+  frames_.clear();
+  for (const PythonFrameKey& key : keys) {
+    PythonCode* code = find_or_add_python_code(reinterpret_cast<const void*>(key.code));
+    if (code == nullptr) return 0;
+    const uint32_t code_id = code->id.load(std::memory_order_relaxed);
+    // Incomplete frames stay in the notes: whether a frame is complete hangs on its code object
+    // too.
+    notes_.push_back(reinterpret_cast<uint64_t>(code));
+    notes_.push_back(code_id);
+    if (is_incomplete(layout, key)) continue;
+    if (!define_python_code(*code, layout, sink)) return 0;
+    frames_.push_back({code_id, instruction_offset(layout, key)});
+  }
+  if (frames_.empty()) return 0;
+  const uint32_t id = next_id(stack_ids.last_python_stack);
+  const bool written =
+      sink.define(RecordKind::kPythonStack, id, {std::as_bytes(std::span(frames_))},
+                  truncated ? kTruncatedDefinition : uint8_t{0});
+  return written ? id : 0;
+}
+
+}  // namespace vramscope

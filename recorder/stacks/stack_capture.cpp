@@ -1,0 +1,59 @@
+#include "recorder/stacks/stack_capture.h"
+
+#include <new>
+
+#include "recorder/stacks/native_stacks.h"
+#include "recorder/stacks/python_codes.h"
+#include "recorder/stacks/python_stacks.h"
+#include "recorder/stacks/stack_ids.h"
+
+namespace vramscope {
+namespace {
+
+class ThreadStackCapture final : public StackCapture {
+ public:
+  uint32_t python(DefinitionSink& sink) override {
+    forget_if_forked();
+    try {
+      return python_.capture(sink);
+    } catch (const std::bad_alloc&) {
+      return 0;  // an event without a stack is better than a job that dies of us
+    }
+  }
+
+  uint32_t native(const CallSite& site, DefinitionSink& sink) override {
+    forget_if_forked();
+    try {
+      return native_.capture(site, sink);
+    } catch (const std::bad_alloc&) {
+      return 0;
+    }
+  }
+
+ private:
+  void forget_if_forked() {
+    const uint32_t epoch = stack_ids.epoch.load(std::memory_order_relaxed);
+    if (epoch == epoch_) return;
+    epoch_ = epoch;
+    python_.forget();
+    native_.forget();
+  }
+
+  uint32_t epoch_ = stack_ids.epoch.load(std::memory_order_relaxed);
+  PythonStacks python_;
+  NativeStacks native_;
+};
+
+}  // namespace
+
+std::unique_ptr<StackCapture> make_stack_capture() {
+  // Default-initialised: the large arrays inside stay untouched pages until they are needed.
+  return std::unique_ptr<StackCapture>(new (std::nothrow) ThreadStackCapture);
+}
+
+void forget_stacks_after_fork() {
+  forget_python_codes_after_fork();
+  stack_ids.epoch.fetch_add(1, std::memory_order_relaxed);
+}
+
+}  // namespace vramscope

@@ -1,0 +1,85 @@
+#include "recorder/stacks/unwinder.h"
+
+#include <dlfcn.h>
+#include <unwind.h>
+
+#include <atomic>
+
+namespace vramscope {
+namespace {
+
+// A context belongs to the library that made it: both functions must come from the same one.
+struct Unwinder {
+  decltype(&_Unwind_Backtrace) backtrace;
+  decltype(&_Unwind_GetIPInfo) get_ip;
+};
+constexpr Unwinder kLinkedUnwinder{&_Unwind_Backtrace, &_Unwind_GetIPInfo};
+
+bool resolve(void* library, Unwinder& unwinder) {
+  unwinder.backtrace =
+      reinterpret_cast<decltype(unwinder.backtrace)>(dlsym(library, "_Unwind_Backtrace"));
+  unwinder.get_ip =
+      reinterpret_cast<decltype(unwinder.get_ip)>(dlsym(library, "_Unwind_GetIPInfo"));
+  return unwinder.backtrace != nullptr && unwinder.get_ip != nullptr;
+}
+
+// JIT compilers register their frames (__register_frame) with the libgcc_s of the process, not with
+// the copy linked into this library; so the process's one is used if it is there. Often it is
+// loaded RTLD_LOCAL, with an extension module.
+bool find_shared_unwinder(Unwinder& unwinder) {
+  if (resolve(RTLD_DEFAULT, unwinder)) return true;
+  void* library = dlopen("libgcc_s.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  return library != nullptr && resolve(library, unwinder);  // never closed: it must stay
+}
+
+// Looked up once; several threads may do so at the same time with the same result. No lock: the
+// loader's may be held by who waits for us.
+const Unwinder& unwinder() {
+  static constinit std::atomic<bool> is_known{false};
+  static constinit std::atomic<bool> is_writing{false};
+  static constinit Unwinder shared{};
+  if (is_known.load(std::memory_order_acquire)) return shared;
+  Unwinder found = kLinkedUnwinder;
+  if (!is_writing.exchange(true)) {
+    shared = find_shared_unwinder(found) ? found : kLinkedUnwinder;
+    is_known.store(true, std::memory_order_release);
+    return shared;
+  }
+  return kLinkedUnwinder;
+}
+
+struct Walk {
+  const Unwinder& unwinder;
+  uintptr_t first;
+  std::span<uint64_t> return_addresses;
+  NativeWalk result;
+};
+
+_Unwind_Reason_Code visit_frame(_Unwind_Context* context, void* argument) {
+  auto& walk = *static_cast<Walk*>(argument);
+  int is_interrupted = 0;
+  const uintptr_t address = walk.unwinder.get_ip(context, &is_interrupted);
+  if (address == 0) return _URC_NO_REASON;
+  if (walk.result.count == 0 && address != walk.first)
+    return _URC_NO_REASON;  // still in our frames
+  if (walk.result.count == walk.return_addresses.size()) {
+    walk.result.truncated = true;
+    return _URC_NORMAL_STOP;
+  }
+  walk.return_addresses[walk.result.count++] = address + (is_interrupted != 0 ? 1 : 0);
+  return _URC_NO_REASON;
+}
+
+}  // namespace
+
+NativeWalk walk_native_frames(const CallSite& site, std::span<uint64_t> return_addresses) {
+  Walk walk{unwinder(), site.program_counter, return_addresses, {}};
+  walk.unwinder.backtrace(&visit_frame, &walk);
+  if (walk.result.count == 0 && !return_addresses.empty()) {
+    return_addresses[0] = site.program_counter;
+    return {.count = 1, .truncated = true};
+  }
+  return walk.result;
+}
+
+}  // namespace vramscope
