@@ -13,7 +13,7 @@ uint64_t mix(uint64_t hash, uint64_t value) {
 
 }  // namespace
 
-StringId StringTable::intern(std::string_view text) {
+StringId StringPool::intern(std::string_view text) {
   const auto known = ids_.find(text);
   if (known != ids_.end()) return known->second;
   const auto id = static_cast<StringId>(strings_.size());
@@ -21,31 +21,31 @@ StringId StringTable::intern(std::string_view text) {
   return id;
 }
 
-StackTable::StackTable() : stack_ids_(16, StackHash{this}, StackEqual{this}) {
+StackPool::StackPool() : stack_ids_(16, StackHash{this}, StackEqual{this}) {
   intern(std::span<const FrameId>{});
 }
 
-size_t StackTable::FrameHash::operator()(const Frame& frame) const {
+size_t StackPool::FrameHash::operator()(const Frame& frame) const {
   return mix(mix(frame.name, frame.filename), static_cast<uint32_t>(frame.line));
 }
 
-size_t StackTable::StackHash::operator()(std::span<const FrameId> frames) const {
+size_t StackPool::StackHash::operator()(std::span<const FrameId> frames) const {
   uint64_t hash = frames.size();
   for (const FrameId frame : frames) hash = mix(hash, frame);
   return hash;
 }
 
-bool StackTable::StackEqual::operator()(std::span<const FrameId> a, StackId b) const {
+bool StackPool::StackEqual::operator()(std::span<const FrameId> a, StackId b) const {
   return std::ranges::equal(a, table->frames(b));
 }
 
-FrameId StackTable::intern(const Frame& frame) {
+FrameId StackPool::intern(const Frame& frame) {
   const auto [entry, added] = frame_ids_.try_emplace(frame, static_cast<FrameId>(frames_.size()));
   if (added) frames_.push_back(frame);
   return entry->second;
 }
 
-StackId StackTable::intern(std::span<const FrameId> frames) {
+StackId StackPool::intern(std::span<const FrameId> frames) {
   const auto known = stack_ids_.find(frames);
   if (known != stack_ids_.end()) return *known;
   const auto id = static_cast<StackId>(stacks_.size());

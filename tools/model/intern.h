@@ -16,11 +16,11 @@ using StringId = uint32_t;  // 0: the empty string
 using FrameId = uint32_t;
 using StackId = uint32_t;  // 0: the empty stack
 
-class StringTable {
+class StringPool {
  public:
-  StringTable() { intern({}); }
-  StringTable(StringTable&&) = default;
-  StringTable& operator=(StringTable&&) = default;
+  StringPool() { intern({}); }
+  StringPool(StringPool&&) = default;
+  StringPool& operator=(StringPool&&) = default;
 
   StringId intern(std::string_view text);
   // Valid as long as the table.
@@ -40,10 +40,10 @@ struct Frame {
   bool operator==(const Frame&) const = default;
 };
 
-class StackTable {
+class StackPool {
  public:
-  StackTable();
-  StackTable(StackTable&&) = delete;  // the lookup set points to this table
+  StackPool();
+  StackPool(StackPool&&) = delete;  // the lookup set points to this table
 
   FrameId intern(const Frame& frame);
   StackId intern(std::span<const FrameId> frames);  // innermost first
@@ -66,13 +66,13 @@ class StackTable {
   // Looks stacks up by their frames, so that a stack that is known costs no copy.
   struct StackHash {
     using is_transparent = void;
-    const StackTable* table;
+    const StackPool* table;
     size_t operator()(std::span<const FrameId> frames) const;
     size_t operator()(StackId id) const { return (*this)(table->frames(id)); }
   };
   struct StackEqual {
     using is_transparent = void;
-    const StackTable* table;
+    const StackPool* table;
     bool operator()(StackId a, StackId b) const { return a == b; }
     bool operator()(std::span<const FrameId> a, StackId b) const;
     bool operator()(StackId a, std::span<const FrameId> b) const { return (*this)(b, a); }

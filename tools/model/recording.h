@@ -134,8 +134,8 @@ struct ProcessRecording {
   HostMemory host_memory;
   CounterCheck counters;
 
-  StringTable strings;
-  StackTable stacks;
+  StringPool strings;
+  StackPool stacks;
   std::vector<DeviceTrace> devices;  // by ordinal; in pickles every ordinal below the highest used
 
   std::vector<Annotation> annotations;

@@ -1,0 +1,31 @@
+// The few frames of a stack that tell a person where he is.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "tools/model/recording.h"
+
+namespace vramscope {
+
+struct StackSummary {
+  // The innermost frame of the user's own code; without one the innermost Python frame; without
+  // Python the innermost native one. False: the stack is empty.
+  bool known = false;
+  FrameId place = 0;
+  // The innermost frame of all, where it is another one: inside which library call it happened.
+  bool has_inside = false;
+  FrameId inside = 0;
+  // Further out: the user's own frames that led to `place` (without such, whatever frames did).
+  std::vector<FrameId> callers;
+};
+
+StackSummary summarize_stack(const ProcessRecording& process, StackId stack, size_t max_callers);
+
+// Python's library and installed packages, as opposed to the user's own files.
+bool is_library_file(std::string_view filename);
+
+// "torch/nn/modules/linear.py" for a file of an installed package, else the name as it is.
+std::string_view short_filename(std::string_view filename);
+
+}  // namespace vramscope

@@ -1,0 +1,109 @@
+#include "tools/cli/report_json.h"
+
+#include <nlohmann/json.hpp>
+
+#include "tools/cli/text.h"
+#include "tools/formats/utf8.h"
+
+namespace vramscope {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <typename T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Json text_or_null(const std::string& text) {
+  return text.empty() ? Json(nullptr) : Json(to_utf8(text));
+}
+
+Json frames_json(const ProcessRecording& process, StackId stack) {
+  Json frames = Json::array();
+  for (const FrameId id : process.stacks.frames(stack)) {
+    const Frame& frame = process.stacks.frame(id);
+    frames.push_back({{"name", to_utf8(process.strings.at(frame.name))},
+                      {"filename", to_utf8(process.strings.at(frame.filename))},
+                      {"line", frame.line}});
+  }
+  return frames;
+}
+
+std::string category_json(const ProcessRecording& process, StringId category) {
+  return category == 0 ? "unknown" : to_utf8(process.strings.at(category));
+}
+
+Json device_json(const ProcessRecording& process, const DeviceReport& device, size_t top) {
+  Json categories = Json::array();
+  for (const CategoryUse& use : device.allocated_at_peak)
+    categories.push_back({{"category", category_json(process, use.category)},
+                          {"bytes", use.bytes},
+                          {"blocks", use.blocks}});
+  Json owners = Json::array();
+  for (const OwnerUse& use : device.owners_at_peak)
+    owners.push_back({{"owner", to_utf8(use.owner)}, {"bytes", use.bytes}});
+  Json stacks = Json::array();
+  for (const StackUse& use : device.stacks_at_peak) {
+    if (top != 0 && stacks.size() == top) break;
+    stacks.push_back({{"bytes", use.bytes},
+                      {"blocks", use.blocks},
+                      {"category", category_json(process, use.category)},
+                      {"frames", frames_json(process, use.stack)}});
+  }
+  return {{"device", device.device},
+          {"capacity_bytes", nullptr},
+          {"peak_allocated_bytes", device.peak_allocated_bytes},
+          {"peak_reserved_bytes", device.peak_reserved_bytes},
+          {"peak_outside_bytes", device.peak_outside_bytes},
+          {"live_bytes", device.live_bytes},
+          {"live_blocks", device.live_blocks},
+          {"live_reserved_bytes", device.live_reserved_bytes},
+          {"allocated_at_peak", std::move(categories)},
+          {"owners", std::move(owners)},
+          {"top", std::move(stacks)}};
+}
+
+Json oom_json(const ProcessRecording& process, const OomReport& oom) {
+  return {{"device", oom.device},
+          {"requested_bytes", oom.requested_bytes},
+          {"free_bytes", or_null(oom.free_bytes)},
+          {"reserved_bytes", oom.reserved_bytes},
+          {"allocated_bytes", oom.allocated_bytes},
+          {"frames", frames_json(process, oom.stack)}};
+}
+
+Json process_json(const ProcessReport& report, size_t top) {
+  const ProcessRecording& process = *report.process;
+  Json devices = Json::array();
+  for (const DeviceReport& device : report.devices)
+    devices.push_back(device_json(process, device, top));
+  Json ooms = Json::array();
+  for (const OomReport& oom : report.ooms) ooms.push_back(oom_json(process, oom));
+  return {{"pid", or_null(process.pid)},
+          {"rank", or_null(process.rank)},
+          {"host", text_or_null(process.host)},
+          {"command", text_or_null(process.command)},
+          {"source", to_utf8(process.source)},
+          {"events", process.events},
+          {"lost_events", process.lost_events},
+          {"finished", process.finished},
+          {"warning", text_or_null(process.warning)},
+          {"counter_differences", process.counters.differences},
+          {"devices", std::move(devices)},
+          {"ooms", std::move(ooms)},
+          {"host_memory",
+           {{"pinned_peak_bytes", process.host_memory.pinned_peak_bytes},
+            {"pinned_live_bytes", process.host_memory.pinned_live_bytes},
+            {"registered_live_bytes", process.host_memory.registered_live_bytes}}}};
+}
+
+}  // namespace
+
+std::string report_json(const std::vector<ProcessReport>& processes, size_t top) {
+  Json list = Json::array();
+  for (const ProcessReport& process : processes) list.push_back(process_json(process, top));
+  return Json{{"processes", std::move(list)}}.dump(2) + "\n";
+}
+
+}  // namespace vramscope

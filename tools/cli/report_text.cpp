@@ -1,0 +1,209 @@
+#include "tools/cli/report_text.h"
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+
+#include "tools/analysis/stack_summary.h"
+#include "tools/cli/text.h"
+
+namespace vramscope {
+namespace {
+
+constexpr size_t kPlaceColumn = 33;  // where the stacks' text begins in the table of the peak
+constexpr size_t kMaxCallers = 2;
+
+class ReportText {
+ public:
+  explicit ReportText(size_t top) : top_(top) {}
+
+  std::string text;
+
+  void add_process(const ProcessReport& report) {
+    process_ = report.process;
+    if (!text.empty()) text += "\n" + std::string(kTextColumns, '-') + "\n\n";
+    add_heading();
+    add_warnings();
+    for (const DeviceReport& device : report.devices) add_device(device);
+    if (report.devices.empty()) text += "\nNo device memory was allocated.\n";
+    add_ooms(report.ooms);
+    add_host_memory();
+  }
+
+ private:
+  [[gnu::format(printf, 2, 3)]] void line(const char* format, ...) {
+    char buffer[512];
+    va_list arguments;
+    va_start(arguments, format);
+    std::vsnprintf(buffer, sizeof buffer, format, arguments);
+    va_end(arguments);
+    text += buffer;
+    text += '\n';
+  }
+
+  void add_heading() {
+    const ProcessRecording& process = *process_;
+    line("%s", shown(process.command.empty() ? process.source : process.command, kTextColumns).c_str());
+    std::string facts;
+    const auto add = [&facts](const std::string& fact) {
+      facts += (facts.empty() ? "" : ", ") + fact;
+    };
+    if (process.pid) add("process " + std::to_string(*process.pid));
+    if (process.rank) add("rank " + std::to_string(*process.rank));
+    if (!process.host.empty()) add("host " + process.host);
+    if (process.from_pickle) add("snapshot by PyTorch");
+    add(plural(process.events, "event"));
+    if (!process.from_pickle)
+      add(process.lost_events == 0 ? "none lost" : with_commas(process.lost_events) + " LOST");
+    line("%s", shown(facts, kTextColumns).c_str());
+  }
+
+  // What makes the figures less than exact comes before them.
+  void add_warnings() {
+    const ProcessRecording& process = *process_;
+    if (!process.warning.empty()) add_warning(process.warning);
+    if (!process.finished)
+      add_warning("the process did not end in good order; all that it recorded is here");
+    if (process.lost_events > 0)
+      add_warning(plural(process.lost_events, "event") +
+                  " found no room in the ring: what follows is incomplete; use a larger VRAMSCOPE_RING");
+    if (process.counters.differences > 0)
+      add_warning("the framework's own counters differ from these figures after " +
+                  plural(process.counters.differences, "event") + ", by at most " +
+                  binary_size(magnitude(process.counters.largest_difference_bytes)));
+  }
+
+  static uint64_t magnitude(int64_t value) {
+    return value < 0 ? ~static_cast<uint64_t>(value) + 1 : static_cast<uint64_t>(value);
+  }
+
+  void add_warning(const std::string& warning) {
+    line("! %s", shown(warning, kTextColumns - 2).c_str());
+  }
+
+  void add_device(const DeviceReport& device) {
+    text += '\n';
+    line("GPU %d", device.device);
+    add_size("peak allocated", device.peak_allocated_bytes, "");
+    add_size("peak reserved", device.peak_reserved_bytes, "");
+    if (device.peak_outside_bytes > 0)
+      add_size("outside it", device.peak_outside_bytes, "taken by other libraries, at most");
+    add_size("live at the end", device.live_bytes,
+             "in " + plural(device.live_blocks, "block") + "; " +
+                 binary_size(device.live_reserved_bytes) + " reserved");
+    if (!device.stacks_at_peak.empty()) add_peak(device);
+    add_owners(device);
+  }
+
+  void add_size(const char* name, uint64_t bytes, const std::string& note) {
+    line("  %-16s %11s %20s B%s%s", name, binary_size(bytes).c_str(), with_commas(bytes).c_str(),
+         note.empty() ? "" : "  ", note.c_str());
+  }
+
+  void add_peak(const DeviceReport& device) {
+    text += '\n';
+    line("  What filled it at the peak (after event %s of %s)", with_commas(device.peak_event).c_str(),
+         with_commas(device.events).c_str());
+    line("  %11s %7s %8s  %s", "bytes", "share", "blocks", "allocated at");
+    const size_t count = top_ == 0 ? device.stacks_at_peak.size()
+                                   : std::min(top_, device.stacks_at_peak.size());
+    for (size_t i = 0; i < count; ++i) {
+      const StackUse& use = device.stacks_at_peak[i];
+      add_use(use.bytes, use.blocks, device.peak_allocated_bytes, stack_lines(use));
+    }
+    StackUse rest;
+    for (size_t i = count; i < device.stacks_at_peak.size(); ++i) {
+      rest.bytes += device.stacks_at_peak[i].bytes;
+      rest.blocks += device.stacks_at_peak[i].blocks;
+    }
+    if (rest.blocks > 0)
+      add_use(rest.bytes, rest.blocks, device.peak_allocated_bytes,
+              {plural(device.stacks_at_peak.size() - count, "other stack") + " (--top 0 shows all)"});
+  }
+
+  void add_use(uint64_t bytes, uint64_t blocks, uint64_t total,
+               const std::vector<std::string>& where) {
+    const double share = total == 0 ? 0 : 100.0 * static_cast<double>(bytes) / static_cast<double>(total);
+    line("  %11s %5.1f %% %8s  %s", binary_size(bytes).c_str(), share, with_commas(blocks).c_str(),
+         where.front().c_str());
+    for (size_t i = 1; i < where.size(); ++i)
+      line("%*s%s", static_cast<int>(kPlaceColumn), "", where[i].c_str());
+  }
+
+  std::vector<std::string> stack_lines(const StackUse& use) const {
+    std::vector<std::string> lines = stack_lines(use.stack, kTextColumns - kPlaceColumn);
+    if (use.category != 0)
+      lines.push_back("  category " + shown(process_->strings.at(use.category), 40));
+    return lines;
+  }
+
+  std::vector<std::string> stack_lines(StackId stack, size_t columns) const {
+    const StackSummary summary = summarize_stack(*process_, stack, kMaxCallers);
+    if (!summary.known) return {"(no stack recorded)"};
+    std::vector<std::string> lines = {place(summary.place, columns)};
+    if (summary.has_inside) lines.push_back("  in " + place(summary.inside, columns - 5));
+    for (const FrameId caller : summary.callers)
+      lines.push_back("  from " + place(caller, columns - 7));
+    return lines;
+  }
+
+  // "file:line function"; the line matters most, so the names are what is cut.
+  std::string place(FrameId id, size_t columns) const {
+    const Frame& frame = process_->stacks.frame(id);
+    const std::string_view filename = process_->strings.at(frame.filename);
+    const std::string_view name = process_->strings.at(frame.name);
+    if (filename.empty() || filename == "??") return shown(name, columns);
+    const std::string number = ":" + std::to_string(frame.line) + " ";
+    const std::string function = shown(name, std::max<size_t>(columns / 3, 12));
+    const size_t used = number.size() + std::min(function.size(), columns / 3);
+    return shown(short_filename(filename), columns - std::min(used, columns / 2)) + number + function;
+  }
+
+  void add_owners(const DeviceReport& device) {
+    if (device.owners_at_peak.empty()) return;
+    text += '\n';
+    line("  Taken from the driver at that moment, by library");
+    for (const OwnerUse& use : device.owners_at_peak)
+      line("  %11s %20s B  %s", binary_size(use.bytes).c_str(), with_commas(use.bytes).c_str(),
+           shown(use.owner, 60).c_str());
+    if (process_->contexts > 0)
+      line("  %11s %20s    CUDA context (its size is not in a recording)", "?", "");
+  }
+
+  void add_ooms(const std::vector<OomReport>& ooms) {
+    if (ooms.empty()) return;
+    text += '\n';
+    line("Out of memory (%s)", plural(ooms.size(), "failed request").c_str());
+    for (const OomReport& oom : ooms) {
+      line("  GPU %d: %s asked for", oom.device, exact_size(oom.requested_bytes).c_str());
+      line("    with %s allocated, %s reserved, %s free", binary_size(oom.allocated_bytes).c_str(),
+           binary_size(oom.reserved_bytes).c_str(),
+           oom.free_bytes ? binary_size(*oom.free_bytes).c_str() : "unknown");
+      for (const std::string& row : stack_lines(oom.stack, kTextColumns - 4))
+        line("    %s", row.c_str());
+    }
+  }
+
+  void add_host_memory() {
+    const HostMemory& host = process_->host_memory;
+    if (host.pinned_peak_bytes == 0 && host.registered_live_bytes == 0) return;
+    text += '\n';
+    line("Host memory");
+    add_size("peak pinned", host.pinned_peak_bytes, "");
+    add_size("live pinned", host.pinned_live_bytes, "");
+    if (host.registered_live_bytes > 0) add_size("live registered", host.registered_live_bytes, "");
+  }
+
+  const size_t top_;
+  const ProcessRecording* process_ = nullptr;
+};
+
+}  // namespace
+
+std::string report_text(const std::vector<ProcessReport>& processes, size_t top) {
+  ReportText report(top);
+  for (const ProcessReport& process : processes) report.add_process(process);
+  return report.text;
+}
+
+}  // namespace vramscope

@@ -1,0 +1,21 @@
+// How figures and places are shown to people. Lines fit 100 columns.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace vramscope {
+
+constexpr size_t kTextColumns = 100;
+
+std::string with_commas(uint64_t value);    // 2,000,200,000
+std::string binary_size(uint64_t bytes);    // 1.86 GiB, 512.00 KiB, 17 B
+std::string exact_size(uint64_t bytes);     // 1.86 GiB (2,000,200,000 B)
+std::string plural(uint64_t count, std::string_view noun);  // "1 block", "2,000 blocks"
+
+// What a terminal would obey (control characters) becomes '?'; cut in the middle with "..." to
+// `columns` characters.
+std::string shown(std::string_view text, size_t columns);
+
+}  // namespace vramscope
