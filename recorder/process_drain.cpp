@@ -64,7 +64,7 @@ uint64_t ProcessDrain::drain(Amount amount) {
 uint64_t ProcessDrain::drain_ring(uint32_t ring) {
   uint64_t drained = 0;
   while (true) {
-    reader_->read(ring, {}, kChunkBytes, records_);
+    reader_->read(ring, reader_->resume_position(ring, {}), kChunkBytes, records_);
     if (!records_.bytes.empty()) {
       if (!open_session()) return drained;
       if (!writer_->write_records(ring, records_.begin_position, records_.bytes, records_.events)) {

@@ -132,27 +132,31 @@ uint64_t RingReader::pending_bytes(uint32_t ring) const {
          controls_[ring].read_position.load(std::memory_order_relaxed);
 }
 
-void RingReader::read(uint32_t ring, std::optional<uint64_t> from, size_t max_bytes,
-                      RingRecords& records) const {
+uint64_t RingReader::resume_position(uint32_t ring, std::optional<uint64_t> wanted) const {
+  const uint64_t drained = controls_[ring].read_position.load(std::memory_order_relaxed);
+  const uint64_t written = controls_[ring].write_position.load(std::memory_order_acquire);
+  return wanted && *wanted > drained && *wanted <= written ? *wanted : drained;
+}
+
+void RingReader::read(uint32_t ring, uint64_t from, size_t max_bytes, RingRecords& records) const {
   const RingControl& control = controls_[ring];
   const uint64_t ring_offset = control.file_offset.load(std::memory_order_acquire);
   const uint64_t end = control.write_position.load(std::memory_order_acquire);
-  const uint64_t begin = from.value_or(control.read_position.load(std::memory_order_relaxed));
-  records.begin_position = begin;
+  records.begin_position = from;
   records.events = 0;
   records.bytes.clear();
   records.problem.clear();
-  if (begin == end || ring_offset == 0) return;
+  if (from == end || ring_offset == 0) return;
   const auto problem = [&](uint64_t offset, const std::string& what) {
     records.problem =
         "ring " + std::to_string(ring) + ": " + what + " (offset " + std::to_string(offset) + ")";
   };
-  if (ring_offset != kFirstRingOffset + ring * ring_bytes_ || end - begin > ring_bytes_ ||
-      begin % 8 != 0 || end % 8 != 0) {
+  if (ring_offset != kFirstRingOffset + ring * ring_bytes_ || end - from > ring_bytes_ ||
+      from % 8 != 0 || end % 8 != 0) {
     return problem(kRingControlOffset + ring * sizeof(RingControl), "impossible positions");
   }
-  const uint64_t in_ring = begin & (ring_bytes_ - 1);
-  const uint64_t to_stop = std::min(end - begin, ring_bytes_ - in_ring);
+  const uint64_t in_ring = from & (ring_bytes_ - 1);
+  const uint64_t to_stop = std::min(end - from, ring_bytes_ - in_ring);
   records.bytes.resize(std::min<uint64_t>(to_stop, std::max(max_bytes, kMaxDefinitionBytes)));
   const size_t wanted = records.bytes.size();
   records.bytes.resize(read_at(fd_, ring_offset + in_ring, records.bytes.data(), wanted));

@@ -51,11 +51,13 @@ class RingReader {
   bool closed(uint32_t ring) const { return controls_[ring].state.load() == RingState::kClosed; }
   uint64_t pending_bytes(uint32_t ring) const;
 
+  // Where a reader goes on that has read everything before `wanted`: not before what was drained
+  // (the writer may have used that space again), not behind what was written.
+  uint64_t resume_position(uint32_t ring, std::optional<uint64_t> wanted) const;
+
   // The next records, at most `max_bytes` of them (at least one record); stops at the ring's end:
-  // call again until nothing is pending. `from`: first position wanted (what is before it was read
-  // already); nullopt: where the last drainer stopped.
-  void read(uint32_t ring, std::optional<uint64_t> from, size_t max_bytes,
-            RingRecords& records) const;
+  // call again until nothing is pending. `from`: position of the first one.
+  void read(uint32_t ring, uint64_t from, size_t max_bytes, RingRecords& records) const;
 
   // kDrain only. The space before `position` is the writer's again; `position` comes from read().
   void release(uint32_t ring, uint64_t position);

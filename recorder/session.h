@@ -86,12 +86,12 @@ struct Session {
 
   std::vector<SessionThread> threads;
   std::unordered_map<uint32_t, std::string> api_names;  // by Event::api
-  std::vector<NativeModule> modules;                    // in the order of their ids
+  std::vector<NativeModule> modules;                    // as defined, ring by ring
   std::unordered_map<uint32_t, PythonCode> python_codes;
   StackTable<uint64_t> native_stacks;
   StackTable<PythonFrame> python_stacks;
 
-  // By ticks; equal ticks by ring, then in the order in which they were recorded.
+  // By ticks; equal ticks by thread, then in the order in which they were recorded.
   std::vector<SessionEvent> events;
 
   // Events that the process made and nobody could keep: no room in a ring, no ring.

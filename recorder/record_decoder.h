@@ -1,0 +1,43 @@
+// Turns the records of one process, ring by ring, into a Session. Used by session_reader.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+
+#include "recorder/session.h"
+
+namespace vramscope {
+
+class RecordDecoder {
+ public:
+  explicit RecordDecoder(Session& session) : session_(session) {}
+
+  // Whole records of `ring` from `begin_position` on. What lies before the position that was
+  // already decoded is skipped. Returns false if records are missing between the two.
+  bool decode(uint32_t ring, uint64_t begin_position, std::span<const std::byte> records);
+
+  // Where the next record of `ring` is expected; nullopt: none was decoded yet.
+  std::optional<uint64_t> next_position(uint32_t ring) const;
+
+  uint64_t dropped_events() const { return dropped_events_; }
+
+ private:
+  static constexpr uint32_t kUnknownThread = ~0u;
+  struct RingState {
+    uint64_t next_position = 0;
+    uint32_t thread = kUnknownThread;
+  };
+
+  void add_event(std::span<const std::byte> record, RingState& ring);
+  void add_definition(std::span<const std::byte> record, RingState& ring);
+  uint32_t add_thread(uint32_t thread_id, std::span<const std::byte> payload);
+  void add_module(std::span<const std::byte> payload);
+  void add_python_code(uint32_t id, std::span<const std::byte> payload);
+
+  Session& session_;
+  std::map<uint32_t, RingState> rings_;
+  uint64_t dropped_events_ = 0;
+};
+
+}  // namespace vramscope
