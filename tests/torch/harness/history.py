@@ -8,8 +8,13 @@ import torch
 import torch.multiprocessing
 
 
+def has_history():
+    return torch.cuda.get_allocator_backend() == "native"
+
+
 def start():
-    torch.cuda.memory._record_memory_history(max_entries=10_000_000, stacks="python")
+    if has_history():
+        torch.cuda.memory._record_memory_history(max_entries=10_000_000, stacks="python")
 
 
 def dump(folder):
@@ -22,7 +27,7 @@ def dump(folder):
         }
         for device in range(torch.cuda.device_count())
     ]
-    account = {"snapshot": torch.cuda.memory._snapshot(), "devices": devices}
+    account = {"snapshot": torch.cuda.memory._snapshot() if has_history() else None, "devices": devices}
     with open(os.path.join(folder, f"torch-{os.getpid()}.pickle"), "wb") as file:
         pickle.dump(account, file)
 

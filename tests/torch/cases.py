@@ -1,0 +1,44 @@
+"""The PyTorch scripts that are profiled, each with the GPU and the settings it is for."""
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    name: str
+    script: str  # below tests/torch/
+    arguments: tuple = ()
+    gpu: str = "h100"
+    run_options: tuple = ()  # of `vramscope run`
+    allocator: str = ""  # PYTORCH_CUDA_ALLOC_CONF
+    status: int = 0  # what the script ends with
+    has_history: bool = True  # PyTorch's history knows its native allocator only
+
+    def __str__(self):
+        return self.name
+
+
+CASES = [
+    Case("linear", "examples/linear.py"),
+    Case("qwen_batch_2", "examples/qwen_adamw.py", ("2",)),
+    Case("qwen_batch_16", "examples/qwen_adamw.py", ("16",)),
+    Case("adamw_foreach", "scripts/train_adamw.py", ("foreach",)),
+    Case("adamw_fused", "scripts/train_adamw.py", ("fused",)),
+    Case("record_stream", "scripts/record_stream.py"),
+    Case("record_stream_lag", "scripts/record_stream.py", run_options=("--simulate-lag", "50")),
+    Case("cuda_graph", "scripts/cuda_graph.py"),
+    Case("mem_pool", "scripts/mem_pool.py"),
+    Case("four_threads", "scripts/four_threads.py"),
+    Case("out_of_memory", "scripts/out_of_memory.py", gpu="2GiB"),
+    Case("expandable_segments", "scripts/fragments.py", allocator="expandable_segments:True"),
+    Case("max_split_size", "scripts/fragments.py", allocator="max_split_size_mb:20"),
+    Case("two_devices", "scripts/two_devices.py", gpu="h100x2"),
+    Case("ddp", "scripts/ddp.py", gpu="h100x2"),
+    Case("compiled", "scripts/compiled.py"),
+    Case("python_shapes", "scripts/python_shapes.py"),
+    Case("uncaught_exception", "scripts/exits_with_status.py", status=1),
+    Case("exit_status_3", "scripts/exits_with_status.py", ("3",), status=3),
+    Case("cuda_malloc_async", "scripts/fragments.py", allocator="backend:cudaMallocAsync", has_history=False),
+]
+
+BY_NAME = {case.name: case for case in CASES}
