@@ -85,6 +85,10 @@ GraphExecutable::GraphExecutable(const Graph& graph) : id(graph.id()) {
   }
 }
 
+void GraphExecutable::run() const {
+  for (const Effect& effect : effects) effect();
+}
+
 std::string dot_text(const Graph& graph) {
   std::string text = "digraph graph_" + std::to_string(graph.id()) + " {\n";
   for (const auto& node : graph.nodes()) {

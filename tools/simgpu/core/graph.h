@@ -75,6 +75,9 @@ class Graph {
 struct GraphExecutable {
   explicit GraphExecutable(const Graph& graph);
 
+  // Everything that one launch does, in order.
+  void run() const;
+
   std::vector<Effect> effects;
   Ticks duration = 0;  // nodes run one after the other
   uint64_t id;

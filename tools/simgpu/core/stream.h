@@ -26,7 +26,7 @@ struct Stream {
   Ticks busy_until = 0;  // when the work enqueued so far is done
   // While it is being captured: the nodes that the next piece of work depends on.
   Capture* capture = nullptr;
-  std::vector<GraphNode*> capture_tail;
+  std::vector<GraphNode*> capture_tail = {};
 };
 
 struct Event {
@@ -36,7 +36,7 @@ struct Event {
   Ticks complete_at = 0;
   // Where it was last recorded in a stream under capture.
   uint64_t capture_id = 0;
-  std::vector<GraphNode*> capture_tail;
+  std::vector<GraphNode*> capture_tail = {};
 };
 
 // What the streams of one device owe each other by the rules of the legacy default stream, and what

@@ -1,0 +1,125 @@
+// Everything that the simulated driver knows in one process, and the one place where it stands.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tools/simgpu/core/capture.h"
+#include "tools/simgpu/core/data_mover.h"
+#include "tools/simgpu/core/graph.h"
+#include "tools/simgpu/core/handle_registry.h"
+#include "tools/simgpu/core/memory.h"
+#include "tools/simgpu/core/stream.h"
+#include "tools/simgpu/core/virtual_clock.h"
+#include "tools/simgpu/core/virtual_memory.h"
+#include "tools/simgpu/driver/call_log.h"
+#include "tools/simgpu/driver/configuration.h"
+
+// Read and written by the thunks (thunk.h).
+extern "C" {
+// 0: before cuInit, 1: initialised, 2: child of a process that had initialised it.
+extern int simgpu_driver_state;
+extern simgpu::VirtualClock simgpu_clock;
+// Whether stream 0 of the call under way means the thread's own default stream.
+extern thread_local bool simgpu_per_thread_stream __attribute__((tls_model("initial-exec")));
+}
+static_assert(sizeof(simgpu::VirtualClock) == 8, "the thunks count in one 64-bit word");
+
+namespace simgpu {
+
+struct Context {
+  uint64_t id;
+  int device;
+  bool primary;
+  unsigned flags;
+  unsigned references;  // of a primary context: 0 = not active
+};
+
+// A module or library: the program's code means nothing here, so that every name that is asked for
+// exists.
+struct Kernel;
+struct Module {
+  int device;
+  std::map<std::string, Kernel*> kernels;
+  std::map<std::string, uint64_t> globals;
+};
+
+struct Kernel {
+  std::string name;
+  Module* module;
+  int max_dynamic_shared_bytes;
+};
+
+// An array or a mipmapped array: takes capacity, has no address.
+struct Array {
+  int device;
+  uint64_t bytes;
+  uint64_t width, height, depth;
+  int format;
+  unsigned channels;
+  unsigned flags;
+  std::vector<Array*> levels;  // of a mipmapped array; they take no capacity of their own
+};
+
+struct Device {
+  GpuProfile profile;
+  int board;  // which simulated board the ordinal is (CUDA_VISIBLE_DEVICES)
+  Context* primary = nullptr;
+  Stream* legacy_stream = nullptr;
+  DeviceTimeline timeline;
+  std::set<int> peers;  // devices whose memory its kernels may access
+};
+
+// Guarded by `mutex`, which every call holds while it touches the model (see call.h), and releases
+// before it runs the program's own functions or moves data. Made by cuInit, never destroyed:
+// libraries call the driver at exit.
+struct Driver {
+  explicit Driver(Configuration read_configuration);
+
+  uint64_t next_id() { return ++last_id; }
+
+  const Configuration configuration;
+  const CallLog log;
+  std::mutex mutex;
+  std::vector<Device> devices;
+  Memory memory;
+  VirtualMemory virtual_memory{memory};
+  DataMover data_mover{memory};
+  CaptureRegistry captures;
+  HandleRegistry<Context> contexts;
+  HandleRegistry<Stream> streams;
+  HandleRegistry<Event> events;
+  HandleRegistry<Graph> graphs;
+  // Shared: a launch runs without the lock, while another thread may destroy the executable.
+  HandleRegistry<std::shared_ptr<const GraphExecutable>> graph_executables;
+  HandleRegistry<UserObject> user_objects;
+  HandleRegistry<Module> modules;
+  HandleRegistry<Kernel> kernels;
+  HandleRegistry<Array> arrays;
+  uint64_t last_id = 0;
+};
+
+// What belongs to one host thread.
+struct ThreadState {
+  std::vector<Context*> context_stack;  // back(): current
+  CaptureMode capture_mode = CaptureMode::kGlobal;
+  std::map<int, Stream*>
+      default_streams;  // by device; live on after the thread, as the work in them may
+
+  Context* current() const { return context_stack.empty() ? nullptr : context_stack.back(); }
+};
+
+// Only after cuInit, which the thunks make sure of.
+Driver& driver();
+
+ThreadState& this_thread();
+
+// cuInit. Repeated calls are cheap.
+Status initialize_driver();
+
+}  // namespace simgpu
