@@ -1,0 +1,141 @@
+#include "preload/frameworks/pytorch_blocks.h"
+
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+
+#include "api.h"
+#include "preload/hooks/driver_call.h"
+#include "recorder/recorder.h"
+
+namespace vramscope {
+namespace {
+
+// c10::Device: passed and returned in one register.
+struct Device {
+  int8_t type;
+  int8_t index;
+};
+static_assert(sizeof(Device) == 2);
+constexpr int8_t kCudaDevice = 1;
+
+// c10::cuda::CUDAStream: 16 bytes, trivially copyable, returned in two registers.
+struct CudaStream {
+  Device device;
+  int64_t id;
+};
+static_assert(sizeof(CudaStream) == 16);
+
+constexpr Api kUsageApi = Api::_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE;
+constexpr Api kOutOfMemoryApi = Api::_ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE;
+
+using ReportUsage = void(void* address, int64_t size, size_t total_allocated, size_t total_reserved,
+                         Device device);
+using ReportOutOfMemory = void(int64_t size, size_t total_allocated, size_t total_reserved,
+                               Device device);
+
+template <typename Report>
+Report* real_report(Api api) {
+  return reinterpret_cast<Report*>(shim_services().real_function(static_cast<uint32_t>(api)));
+}
+
+// c10::cuda::getCurrentCUDAStream(signed char) and c10::cuda::CUDAStream::stream() const. Both read
+// thread-local state and a table; the allocator has called them for the same stream just before.
+using GetCurrentStream = CudaStream (*)(int8_t device_index);
+using GetDriverStream = void* (*)(const CudaStream* self);
+
+std::atomic<GetCurrentStream> get_current_stream = nullptr;
+std::atomic<GetDriverStream> get_driver_stream = nullptr;
+
+void find_stream_functions() {
+  const auto find = [](const char* symbol) {
+    return shim_services().loaded_symbol("libc10_cuda.so", symbol);
+  };
+  void* current = find("_ZN3c104cuda20getCurrentCUDAStreamEa");
+  void* driver = find("_ZNK3c104cuda10CUDAStream6streamEv");
+  if (current == nullptr || driver == nullptr) return;
+  get_current_stream.store(reinterpret_cast<GetCurrentStream>(current), std::memory_order_relaxed);
+  get_driver_stream.store(reinterpret_cast<GetDriverStream>(driver), std::memory_order_release);
+}
+
+// PyTorch may have been loaded after the core; where a block is reported it is there. One try
+// tells.
+GetDriverStream find_stream_functions_once_more() {
+  static std::atomic<bool> tried = false;
+  if (!tried.exchange(true, std::memory_order_relaxed)) find_stream_functions();
+  return get_driver_stream.load(std::memory_order_acquire);
+}
+
+// The driver's handle of the thread's current stream on the device; 0, the default stream, also
+// where this PyTorch does not tell.
+uint64_t current_stream(int8_t device_index) {
+  GetDriverStream driver = get_driver_stream.load(std::memory_order_acquire);
+  if (driver == nullptr) driver = find_stream_functions_once_more();
+  if (driver == nullptr) return 0;
+  const CudaStream stream = get_current_stream.load(std::memory_order_relaxed)(device_index);
+  return bits(driver(&stream));
+}
+
+Event block_event(RecordKind kind, Api api, Device device, uint64_t size, size_t total_allocated,
+                  size_t total_reserved) {
+  Event event{};
+  event.kind = kind;
+  event.api = static_cast<uint16_t>(api);
+  event.device = device.index;
+  event.size = size;
+  event.handle = total_allocated;
+  event.extra = total_reserved;
+  event.stream = current_stream(device.index);
+  return event;
+}
+
+void report_usage(void* address, int64_t size, size_t total_allocated, size_t total_reserved,
+                  Device device) {
+  auto* real = real_report<ReportUsage>(kUsageApi);
+  if (device.type != kCudaDevice)
+    return real(address, size, total_allocated, total_reserved, device);
+  const bool frees = size < 0;
+  const uint64_t ticks_before = now_ticks();
+  real(address, size, total_allocated, total_reserved, device);
+  const int real_errno = errno;
+  Event event =
+      block_event(frees ? RecordKind::kBlockFree : RecordKind::kBlockAlloc, kUsageApi, device,
+                  static_cast<uint64_t>(frees ? -size : size), total_allocated, total_reserved);
+  event.address = bits(address);
+  event.ticks = frees ? ticks_before : now_ticks();
+  record(event, caller_of(__builtin_frame_address(0)));
+  errno = real_errno;
+}
+
+void report_out_of_memory(int64_t size, size_t total_allocated, size_t total_reserved,
+                          Device device) {
+  real_report<ReportOutOfMemory>(kOutOfMemoryApi)(size, total_allocated, total_reserved, device);
+  if (device.type != kCudaDevice) return;
+  const int real_errno = errno;
+  Event event = block_event(RecordKind::kBlockOom, kOutOfMemoryApi, device,
+                            static_cast<uint64_t>(size), total_allocated, total_reserved);
+  event.ticks = now_ticks();
+  record(event, caller_of(__builtin_frame_address(0)));
+  errno = real_errno;
+}
+
+template <typename Report>
+void attach(void** wrappers, Api api, Report* wrapper) {
+  wrappers[static_cast<uint16_t>(api)] = reinterpret_cast<void*>(wrapper);
+}
+
+}  // namespace
+
+void attach_pytorch_hooks(void** wrappers) {
+  attach<ReportUsage>(wrappers, kUsageApi, report_usage);
+  attach<ReportOutOfMemory>(wrappers, kOutOfMemoryApi, report_out_of_memory);
+}
+
+void find_pytorch() {
+  find_stream_functions();
+  real_report<ReportUsage>(kUsageApi);
+  real_report<ReportOutOfMemory>(kOutOfMemoryApi);
+}
+
+}  // namespace vramscope

@@ -1,0 +1,38 @@
+// The core's only export, which the shim calls; see core_interface.h.
+#include "api.h"
+#include "preload/frameworks/pytorch_blocks.h"
+#include "preload/hooks/driver_call.h"
+#include "preload/hooks/families.h"
+#include "recorder/recorder.h"
+
+namespace vramscope {
+namespace {
+
+constexpr void (*kFamilies[])(void** wrappers) = {
+    attach_array_hooks,     attach_context_hooks, attach_external_hooks,       attach_graph_hooks,
+    attach_host_hooks,      attach_ipc_hooks,     attach_linear_hooks,         attach_module_hooks,
+    attach_multicast_hooks, attach_pool_hooks,    attach_stream_ordered_hooks, attach_vmm_hooks,
+    attach_pytorch_hooks,
+};
+
+bool prepare(const ShimServices* shim) {
+  set_shim_services(shim);
+  set_api_names(kApiNames, kApiCount);
+  find_pytorch();
+  return true;
+}
+
+// Others may still call hooks after this: their state is never destroyed.
+[[gnu::destructor]] void finish() { finish_recording(); }
+
+}  // namespace
+
+extern "C" [[gnu::visibility("default")]] int vramscope_core_attach(const ShimServices* shim,
+                                                                    void** wrappers) {
+  if (shim->table_id != kHookTableId || shim->row_count != kApiCount) return 1;
+  [[maybe_unused]] static const bool prepared = prepare(shim);
+  for (const auto attach : kFamilies) attach(wrappers);
+  return 0;
+}
+
+}  // namespace vramscope

@@ -1,0 +1,48 @@
+// Memory of other interfaces (Vulkan, Direct3D, NvSci): imported, not allocated here.
+#include "preload/hooks/families.h"
+#include "preload/hooks/hook.h"
+
+namespace vramscope {
+namespace {
+
+constexpr auto kImport = [](DriverCall& call, CUexternalMemory* memory,
+                            const CUDA_EXTERNAL_MEMORY_HANDLE_DESC* description) {
+  const auto* read = call.input(description);
+  if (read != nullptr) call.event.size = read->size;
+  call.event.device = current_device();
+  call.event.handle = call.output(memory);
+};
+
+constexpr auto kMapBuffer = [](DriverCall& call, CUdeviceptr* address, CUexternalMemory memory,
+                               const CUDA_EXTERNAL_MEMORY_BUFFER_DESC* description) {
+  const auto* read = call.input(description);
+  if (read != nullptr) call.event.size = read->size;
+  call.event.device = current_device();
+  call.event.address = call.output(address);
+  call.event.handle = bits(memory);
+};
+
+constexpr auto kMapArray = [](DriverCall& call, CUmipmappedArray*, CUexternalMemory memory,
+                              const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC*) {
+  call.event.device = current_device();
+  call.event.handle = bits(memory);
+};
+
+constexpr auto kDestroy = [](DriverCall& call, CUexternalMemory memory) {
+  call.event.handle = bits(memory);
+};
+
+using Hooks =
+    HookList<Opens<Api::cuImportExternalMemory, RecordKind::kShare, kImport>,
+             Opens<Api::cuExternalMemoryGetMappedBuffer, RecordKind::kShare, kMapBuffer>,
+             Opens<Api::cuExternalMemoryGetMappedMipmappedArray, RecordKind::kShare, kMapArray>,
+             Closes<Api::cuDestroyExternalMemory, RecordKind::kShare, kDestroy>>;
+
+}  // namespace
+
+void attach_external_hooks(void** wrappers) {
+  static_assert(Hooks::covers(Family::kExternal));
+  Hooks::attach(wrappers);
+}
+
+}  // namespace vramscope

@@ -1,0 +1,36 @@
+// Code and its global variables, which take device memory when they are loaded.
+#include "preload/hooks/families.h"
+#include "preload/hooks/hook.h"
+
+namespace vramscope {
+namespace {
+
+constexpr auto kLoad = [](DriverCall& call, CUmodule* module, auto...) {
+  call.event.device = current_device();
+  call.event.handle = call.output(module);
+};
+
+// Libraries belong to no context: they are loaded into each when they are first used there.
+constexpr auto kLoadLibrary = [](DriverCall& call, CUlibrary* library, auto...) {
+  call.event.handle = call.output(library);
+};
+
+constexpr auto kUnload = [](DriverCall& call, auto module) { call.event.handle = bits(module); };
+
+using Hooks = HookList<Opens<Api::cuModuleLoad, RecordKind::kModuleLoad, kLoad>,
+                       Opens<Api::cuModuleLoadData, RecordKind::kModuleLoad, kLoad>,
+                       Opens<Api::cuModuleLoadDataEx, RecordKind::kModuleLoad, kLoad>,
+                       Opens<Api::cuModuleLoadFatBinary, RecordKind::kModuleLoad, kLoad>,
+                       Closes<Api::cuModuleUnload, RecordKind::kModuleUnload, kUnload>,
+                       Opens<Api::cuLibraryLoadData, RecordKind::kModuleLoad, kLoadLibrary>,
+                       Opens<Api::cuLibraryLoadFromFile, RecordKind::kModuleLoad, kLoadLibrary>,
+                       Closes<Api::cuLibraryUnload, RecordKind::kModuleUnload, kUnload>>;
+
+}  // namespace
+
+void attach_module_hooks(void** wrappers) {
+  static_assert(Hooks::covers(Family::kModule));
+  Hooks::attach(wrappers);
+}
+
+}  // namespace vramscope
