@@ -85,7 +85,10 @@ constexpr int8_t kNoDevice = -1;
 
 struct Event {
   RecordKind kind;
-  int8_t device;   // ordinal as the process sees it, or kNoDevice
+  // Ordinal as the process sees it. kNoDevice: host memory, reserved addresses; and calls that refer
+  // to something that exists (frees, maps, access, pools by handle, destroys): its device is known
+  // from the event that made it, found by address or handle.
+  int8_t device;
   uint16_t api;    // which entry point was called: defined by a kApi record
   int32_t result;  // CUresult; 0 for blocks
   // Taken before the real call for what frees, after it for what allocates: then free(p) < alloc(p)

@@ -5,25 +5,24 @@
 namespace vramscope {
 namespace {
 
-constexpr auto kLoad = [](DriverCall& call, CUmodule* module, auto...) {
+// Libraries can be loaded without a context: then they have no device yet.
+constexpr auto kLoad = [](DriverCall& call, auto* module, auto...) {
   call.event.device = current_device();
   call.event.handle = call.output(module);
 };
 
-// Libraries belong to no context: they are loaded into each when they are first used there.
-constexpr auto kLoadLibrary = [](DriverCall& call, CUlibrary* library, auto...) {
-  call.event.handle = call.output(library);
+constexpr auto kUnload = [](DriverCall& call, auto module) {
+  call.event.device = current_device();
+  call.event.handle = bits(module);
 };
-
-constexpr auto kUnload = [](DriverCall& call, auto module) { call.event.handle = bits(module); };
 
 using Hooks = HookList<Opens<Api::cuModuleLoad, RecordKind::kModuleLoad, kLoad>,
                        Opens<Api::cuModuleLoadData, RecordKind::kModuleLoad, kLoad>,
                        Opens<Api::cuModuleLoadDataEx, RecordKind::kModuleLoad, kLoad>,
                        Opens<Api::cuModuleLoadFatBinary, RecordKind::kModuleLoad, kLoad>,
                        Closes<Api::cuModuleUnload, RecordKind::kModuleUnload, kUnload>,
-                       Opens<Api::cuLibraryLoadData, RecordKind::kModuleLoad, kLoadLibrary>,
-                       Opens<Api::cuLibraryLoadFromFile, RecordKind::kModuleLoad, kLoadLibrary>,
+                       Opens<Api::cuLibraryLoadData, RecordKind::kModuleLoad, kLoad>,
+                       Opens<Api::cuLibraryLoadFromFile, RecordKind::kModuleLoad, kLoad>,
                        Closes<Api::cuLibraryUnload, RecordKind::kModuleUnload, kUnload>>;
 
 }  // namespace

@@ -36,14 +36,6 @@ constexpr auto kReserve = [](DriverCall& call, CUdeviceptr* address, size_t byte
   call.event.size = bytes;
 };
 
-constexpr auto kSetAccess = [](DriverCall& call, CUdeviceptr address, size_t bytes,
-                               const CUmemAccessDesc* access, size_t count) {
-  const auto* read = call.input(access);
-  if (read != nullptr && count > 0) call.event.device = device_of(read[0].location);
-  call.event.address = address;
-  call.event.size = bytes;
-};
-
 constexpr auto kRetain = [](DriverCall& call, CUmemGenericAllocationHandle* handle, void* address) {
   call.event.handle = call.output(handle);
   call.event.address = bits(address);
@@ -68,7 +60,7 @@ using Hooks =
              Closes<Api::cuMemUnmap, RecordKind::kUnmap, kRange>,
              Opens<Api::cuMemAddressReserve, RecordKind::kAddressReserve, kReserve>,
              Closes<Api::cuMemAddressFree, RecordKind::kAddressFree, kRange>,
-             Opens<Api::cuMemSetAccess, RecordKind::kSetAccess, kSetAccess>,
+             Opens<Api::cuMemSetAccess, RecordKind::kSetAccess, kRange>,
              Opens<Api::cuMemRetainAllocationHandle, RecordKind::kPhysicalRetain, kRetain>,
              Opens<Api::cuMemImportFromShareableHandle, RecordKind::kShare, kImport>,
              Opens<Api::cuMemExportToShareableHandle, RecordKind::kShare, kExport>,
