@@ -8,8 +8,11 @@
 #include <limits>
 #include <tuple>
 
+#include "recorder/ring_file.h"
 #include "recorder/session_file.h"
+#include "recorder/session_reader.h"
 #include "tools/formats/snapshot_reader.h"
+#include "tools/model/session_recording.h"
 #include "tools/model/user_error.h"
 
 namespace vramscope {
@@ -22,13 +25,16 @@ namespace fs = std::filesystem;
                   "; RUN is a session file, a folder of them, or a snapshot that PyTorch wrote");
 }
 
+// Session files and ring files (what a killed process left) begin with a magic number.
 RunFileKind kind_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) fail_with_errno(path);
-  char magic[sizeof kSessionFileMagic] = {};
-  file.read(magic, sizeof magic);
-  return std::memcmp(magic, kSessionFileMagic, sizeof magic) == 0 ? RunFileKind::kSession
-                                                                  : RunFileKind::kSnapshot;
+  char begin[sizeof kSessionFileMagic] = {};
+  static_assert(sizeof begin == sizeof kRingFileMagic);
+  file.read(begin, sizeof begin);
+  const bool is_session = std::memcmp(begin, kSessionFileMagic, sizeof begin) == 0 ||
+                          std::memcmp(begin, kRingFileMagic, sizeof begin) == 0;
+  return is_session ? RunFileKind::kSession : RunFileKind::kSnapshot;
 }
 
 auto order(const ProcessRecording& process) {
@@ -37,20 +43,18 @@ auto order(const ProcessRecording& process) {
                          std::string_view(process.source));
 }
 
+std::unique_ptr<ProcessRecording> open_process(const RunFile& file, const OpenOptions& options) {
+  if (file.kind == RunFileKind::kSnapshot) return read_snapshot(read_file(file.path), file.path);
+  return recording_of_session(read_session(file.path), {.native_frames = options.native_frames});
+}
+
 }  // namespace
 
 std::vector<RunFile> find_run_files(const std::string& run) {
   std::error_code error;
   if (!fs::is_directory(run, error)) return {{run, kind_of(run)}};
   std::vector<RunFile> files;
-  for (const auto& entry : fs::directory_iterator(run, error))
-    if (entry.path().extension() == kSessionFileSuffix)
-      files.push_back({entry.path().string(), RunFileKind::kSession});
-  if (error) throw UserError(run + ": " + error.message());
-  if (files.empty())
-    throw UserError(run + ": no session files (*" + kSessionFileSuffix +
-                    ") in this folder; the program made no CUDA memory call, or wrote elsewhere");
-  std::ranges::sort(files, {}, &RunFile::path);
+  for (const std::string& path : find_sessions(run)) files.push_back({path, RunFileKind::kSession});
   return files;
 }
 
@@ -68,12 +72,10 @@ std::string read_file(const std::string& path) {
   return bytes;
 }
 
-Recording open_recording(const std::string& run, const OpenOptions&) {
+Recording open_recording(const std::string& run, const OpenOptions& options) {
   Recording recording;
-  for (const RunFile& file : find_run_files(run)) {
-    if (file.kind == RunFileKind::kSession) throw UserError(file.path + ": not supported yet");
-    recording.processes.push_back(read_snapshot(read_file(file.path), file.path));
-  }
+  for (const RunFile& file : find_run_files(run))
+    recording.processes.push_back(open_process(file, options));
   std::ranges::stable_sort(recording.processes,
                            [](const auto& a, const auto& b) { return order(*a) < order(*b); });
   return recording;

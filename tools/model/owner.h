@@ -1,0 +1,59 @@
+// Who took memory from the driver: the first library in a native stack that is not the driver, the
+// CUDA runtime or the profiler.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "recorder/session.h"
+
+namespace vramscope {
+
+struct Owner {
+  std::string name;  // "PyTorch", "NCCL", "libfoo.so"...; empty: not known
+  // The library holds a framework's caching allocator: what it takes from the driver are segments.
+  bool is_caching_allocator = false;
+};
+
+// By a library's file name: "libnccl.so.2" -> "NCCL". `executable`: the main program's path.
+Owner owner_of_module(std::string_view path, std::string_view executable);
+
+// True for the driver, the runtime, the loader and the profiler: whoever called them is the owner.
+bool is_transparent_module(std::string_view path);
+
+// Address ranges of a session's modules. Where two overlap (a library was loaded over an unloaded
+// one) the one that was defined last counts.
+class ModuleRanges {
+ public:
+  explicit ModuleRanges(const std::vector<NativeModule>& modules);
+
+  static constexpr uint32_t kNone = UINT32_MAX;
+  uint32_t find(uint64_t return_address) const;  // index into the modules
+
+ private:
+  struct Range {
+    uint64_t end;
+    uint32_t module;
+  };
+  std::map<uint64_t, Range> ranges_;  // by begin, disjoint
+};
+
+// Owners of a session's events, each native stack looked at once.
+class StackOwners {
+ public:
+  explicit StackOwners(const Session& session);
+
+  const Owner& of(uint32_t native_stack);
+
+ private:
+  const Session& session_;
+  const ModuleRanges ranges_;
+  std::vector<Owner> module_owners_;
+  std::vector<bool> is_transparent_;
+  std::unordered_map<uint32_t, uint32_t> module_of_stack_;
+  const Owner unknown_;
+};
+
+}  // namespace vramscope

@@ -1,0 +1,294 @@
+#include "tools/model/session_recording.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+
+#include "tools/model/driver_memory.h"
+#include "tools/model/host_memory.h"
+#include "tools/model/mapped_ranges.h"
+#include "tools/model/session_stacks.h"
+#include "tools/model/trace_builder.h"
+
+namespace vramscope {
+namespace {
+
+constexpr int32_t kOutOfMemory = 2;  // CUDA_ERROR_OUT_OF_MEMORY
+
+class SessionRecorder {
+ public:
+  SessionRecorder(const Session& session, const SessionOptions& options, ProcessRecording& process)
+      : session_(session),
+        process_(process),
+        owners_(session),
+        memory_(session, owners_),
+        stacks_(session, process, options.native_frames) {}
+
+  void record() {
+    for (const SessionEvent& event : session_.events) {
+      finish_range_before(event);
+      apply(event);
+    }
+    for (auto& [thread, range] : ranges_) finish(range);
+    process_.host_memory = host_.totals();
+    for (auto& [device, builder] : builders_) {
+      process_.repairs += builder.repairs();
+      process_.devices.push_back(builder.take());
+    }
+  }
+
+ private:
+  // Handles of one range that are mapped, or unmapped, one by one: one event of the trace.
+  struct PendingRange {
+    RecordKind kind = RecordKind::kPadding;  // kMap, kUnmap; kPadding: nothing
+    int device = 0;
+    UnitId unit = kNoUnit;
+    TraceEvent event;
+  };
+
+  // Frees do not say of which device: addresses are unique over all of them.
+  struct Allocation {
+    int8_t device = 0;
+    bool is_block = false;  // else a framework's segment
+  };
+
+  void apply(const SessionEvent& recorded) {
+    const Event& event = recorded.event;
+    const UnitId unit = live_.apply(event);
+    host_.apply(event);
+    switch (event.kind) {
+      case RecordKind::kBlockAlloc:
+        builder(event.device).alloc(trace_event(recorded));
+        return compare_counters(event);
+      case RecordKind::kBlockFree:
+        builder(event.device).free(trace_event(recorded));
+        return compare_counters(event);
+      case RecordKind::kBlockOom:
+        return add_oom(recorded);
+      case RecordKind::kDeviceAlloc:
+      case RecordKind::kManagedAlloc:
+      case RecordKind::kAsyncAlloc:
+        return event.result == 0 ? allocate(recorded, unit) : note_failure(recorded);
+      case RecordKind::kDeviceFree:
+      case RecordKind::kAsyncFree:
+        return give_back(recorded, event.address);
+      case RecordKind::kArrayCreate:
+        return allocate_array(recorded);
+      case RecordKind::kArrayDestroy:
+        return give_back(recorded, event.handle);
+      case RecordKind::kPhysicalCreate:
+        return event.result == 0 ? mapped_.add_handle(event) : note_failure(recorded);
+      case RecordKind::kShare:
+      case RecordKind::kMulticast:
+        return mapped_.add_foreign_handle(event);
+      case RecordKind::kMap:
+        return map(recorded, unit);
+      case RecordKind::kUnmap:
+        return unmap(recorded);
+      case RecordKind::kContextCreate:
+        process_.contexts += event.result == 0;
+        return;
+      default:
+        return;
+    }
+  }
+
+  TraceBuilder& builder(int device) {
+    const bool may_have_holes = session_.lost_events > 0 || !session_.complete;
+    return builders_.try_emplace(std::max(device, 0), std::max(device, 0), may_have_holes)
+        .first->second;
+  }
+
+  TraceEvent trace_event(const SessionEvent& recorded) {
+    const Event& event = recorded.event;
+    TraceEvent made;
+    made.thread = recorded.thread < session_.threads.size()
+                      ? session_.threads[recorded.thread].thread_id
+                      : 0;
+    made.stack = stacks_.of(event);
+    made.address = event.address;
+    made.size = event.size;
+    made.stream = event.stream;
+    made.time_us = session_.unix_ns(event.ticks) / 1000;
+    return made;
+  }
+
+  TraceEvent segment_event(const SessionEvent& recorded, UnitId id) {
+    TraceEvent event = trace_event(recorded);
+    const DriverUnit& unit = memory_.units[id];
+    event.owner = owner_name(unit);
+    event.outside = memory_.has_blocks && !unit.is_framework;
+    if (unit.is_framework) event.stream = unit.stream;
+    return event;
+  }
+
+  StringId owner_name(const DriverUnit& unit) {
+    // Only PyTorch's allocator is hooked: blocks are its blocks, whoever made the segment for it.
+    if (unit.owner.name.empty() && unit.has_blocks) return process_.strings.intern("PyTorch");
+    return process_.strings.intern(unit.owner.name);
+  }
+
+  void allocate(const SessionEvent& recorded, UnitId unit) {
+    if (unit == kNoUnit) return;
+    open_allocation(segment_event(recorded, unit), recorded.event.device,
+                    !memory_.units[unit].is_framework);
+  }
+
+  void allocate_array(const SessionEvent& recorded) {
+    const Event& array = recorded.event;
+    if (array.result != 0 || array.size == 0 || array.handle == 0) return;
+    TraceEvent event = trace_event(recorded);
+    event.address = array.handle;  // arrays have no address
+    event.owner = process_.strings.intern(owners_.of(array.native_stack).name);
+    event.outside = memory_.has_blocks;
+    open_allocation(event, array.device, true);
+  }
+
+  void open_allocation(const TraceEvent& event, int8_t device, bool is_block) {
+    allocations_.insert(event.address, {device, is_block});
+    builder(device).segment_alloc(event);
+    if (is_block) builder(device).alloc(event);
+  }
+
+  void give_back(const SessionEvent& recorded, uint64_t address) {
+    if (recorded.event.result != 0 || address == 0) return;
+    const Allocation* found = allocations_.find(address);
+    if (found == nullptr) {
+      ++process_.repairs;
+      return;
+    }
+    const Allocation allocation = *found;
+    allocations_.erase(address);
+    TraceEvent event = trace_event(recorded);
+    event.address = address;
+    if (allocation.is_block) builder(allocation.device).free(event);
+    builder(allocation.device).segment_free(event);
+  }
+
+  void map(const SessionEvent& recorded, UnitId unit) {
+    const Event& event = recorded.event;
+    if (event.result != 0 || unit == kNoUnit) return;
+    const auto device = mapped_.map(event);
+    if (!device) return;  // somebody else's memory, or the host's
+    const TraceEvent made = segment_event(recorded, unit);
+    if (!memory_.units[unit].is_framework) {
+      builder(*device).segment_map(made);
+      return builder(*device).alloc(made);
+    }
+    extend_range(recorded.thread, {RecordKind::kMap, *device, unit, made});
+  }
+
+  void unmap(const SessionEvent& recorded) {
+    const Event& event = recorded.event;
+    if (event.result != 0) return;
+    const UnitId unit = live_.find(event.address);
+    for (const MappedRange& range : mapped_.unmap(event)) {
+      TraceEvent made = unit == kNoUnit ? trace_event(recorded) : segment_event(recorded, unit);
+      made.address = range.address;
+      made.size = range.size;
+      if (unit != kNoUnit && memory_.units[unit].is_framework) {
+        extend_range(recorded.thread, {RecordKind::kUnmap, range.device, unit, made});
+      } else {
+        builder(range.device).free(made);
+        builder(range.device).segment_unmap(made);
+      }
+    }
+  }
+
+  void extend_range(uint32_t thread, const PendingRange& piece) {
+    PendingRange& range = ranges_[thread];
+    if (range.kind == piece.kind && range.unit == piece.unit && range.device == piece.device &&
+        range.event.address + range.event.size == piece.event.address) {
+      range.event.size += piece.event.size;
+      return;
+    }
+    finish(range);
+    range = piece;
+  }
+
+  // PyTorch creates all handles of a range, maps them, then sets their access; it unmaps and
+  // releases them one by one. Any other call of the thread comes after the range.
+  void finish_range_before(const SessionEvent& next) {
+    if (ranges_.empty()) return;
+    const auto found = ranges_.find(next.thread);
+    if (found == ranges_.end()) return;
+    PendingRange& range = found->second;
+    const RecordKind kind = next.event.kind;
+    const bool goes_on = kind == range.kind || kind == RecordKind::kPhysicalCreate ||
+                         kind == RecordKind::kPhysicalRelease;
+    if (!goes_on) finish(range);
+  }
+
+  void finish(PendingRange& range) {
+    if (range.kind == RecordKind::kMap) builder(range.device).segment_map(range.event);
+    if (range.kind == RecordKind::kUnmap) builder(range.device).segment_unmap(range.event);
+    range.kind = RecordKind::kPadding;
+  }
+
+  void add_oom(const SessionEvent& recorded) {
+    TraceEvent event = trace_event(recorded);
+    event.address = 0;  // the device's free bytes, which nobody asked for
+    builder(recorded.event.device).oom(event);
+  }
+
+  // PyTorch reports its own failures, after it has tried again with an empty cache. Without block
+  // events every refusal is one; beside them those of other libraries.
+  void note_failure(const SessionEvent& recorded) {
+    if (recorded.event.result != kOutOfMemory) return;
+    if (memory_.has_blocks) {
+      const Owner& owner = owners_.of(recorded.event.native_stack);
+      if (owner.name.empty() || owner.is_caching_allocator) return;
+    }
+    add_oom(recorded);
+  }
+
+  void compare_counters(const Event& event) {
+    const HeapCounters& ours = builder(event.device).heap().counters();
+    const auto allocated = static_cast<int64_t>(ours.allocated_bytes - event.handle);
+    const auto reserved = static_cast<int64_t>(ours.reserved_bytes - event.extra);
+    CounterCheck& check = process_.counters;
+    ++check.compared;
+    if (allocated == 0 && reserved == 0) return;
+    ++check.differences;
+    for (const int64_t difference : {allocated, reserved})
+      if (std::llabs(difference) > std::llabs(check.largest_difference_bytes))
+        check.largest_difference_bytes = difference;
+  }
+
+  const Session& session_;
+  ProcessRecording& process_;
+  StackOwners owners_;
+  const DriverMemory memory_;
+  SessionStacks stacks_;
+  LiveUnits live_;
+  HostMemoryCount host_;
+  MappedRanges mapped_;
+  std::map<int, TraceBuilder> builders_;
+  std::map<uint32_t, PendingRange> ranges_;  // by thread
+  AddressMap<Allocation> allocations_;
+};
+
+void describe(const Session& session, ProcessRecording& process) {
+  process.source = session.path;
+  if (session.pid != 0) process.pid = session.pid;
+  if (session.rank) process.rank = *session.rank;
+  process.host = session.host;
+  process.command = session.command;
+  process.events = session.events.size();
+  process.lost_events = session.lost_events;
+  process.finished = session.finished;
+  for (const std::string& problem : session.problems)
+    process.warning += (process.warning.empty() ? "" : "; ") + problem;
+}
+
+}  // namespace
+
+std::unique_ptr<ProcessRecording> recording_of_session(const Session& session,
+                                                       const SessionOptions& options) {
+  auto process = std::make_unique<ProcessRecording>();
+  describe(session, *process);
+  SessionRecorder(session, options, *process).record();
+  return process;
+}
+
+}  // namespace vramscope

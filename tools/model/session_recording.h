@@ -1,0 +1,34 @@
+// Makes the neutral recording of one process from its session.
+//
+// With a caching allocator (the session has block events) the driver's allocations that hold its
+// blocks, or that its library made, are segments. Whatever else the driver gave out is a segment
+// with one block, marked `outside`. Without block events the driver's allocations are the blocks,
+// each in a segment of its own: also stream-ordered memory, whose pools keep the driver's secret.
+//
+//   session                                        trace
+//   kDeviceAlloc, kManagedAlloc, kAsyncAlloc       segment_alloc (+ alloc)
+//   kDeviceFree, kAsyncFree                        (free_requested, free_completed +) segment_free
+//   kMap: handle by handle                         segment_map: one per range (+ alloc)
+//   kUnmap                                         segment_unmap: one per range
+//   kBlockAlloc, kBlockFree                        alloc; free_requested, free_completed
+//   kBlockOom, failed calls outside the framework  oom
+//
+// Not counted as a device's memory: host memory, reserved addresses, physical memory that is mapped
+// nowhere, memory imported from other processes, multicast objects, contexts.
+#pragma once
+
+#include <memory>
+
+#include "recorder/session.h"
+#include "tools/model/recording.h"
+
+namespace vramscope {
+
+struct SessionOptions {
+  bool native_frames = false;  // append native frames to Python stacks
+};
+
+std::unique_ptr<ProcessRecording> recording_of_session(const Session& session,
+                                                       const SessionOptions& options = {});
+
+}  // namespace vramscope

@@ -1,0 +1,37 @@
+// Stacks of a session's events as named frames.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "recorder/session.h"
+#include "tools/model/recording.h"
+
+namespace vramscope {
+
+// Python frames where the event has them, named as PyTorch's own recorder names them (co_name,
+// filename, line), innermost first. Without them, or behind them if `append_native`, the native
+// frames.
+class SessionStacks {
+ public:
+  // Names all native frames that will be needed; may take a while. Both must outlive this object.
+  SessionStacks(const Session& session, ProcessRecording& process, bool append_native);
+
+  StackId of(const Event& event);
+
+ private:
+  bool needs_native(const Event& event) const;
+  void name_native_frames();
+  FrameId python_frame(const PythonFrame& frame);
+
+  const Session& session_;
+  ProcessRecording& process_;
+  const bool append_native_;
+  std::unordered_map<uint64_t, FrameId> python_frames_;  // by code and instruction
+  std::unordered_map<uint64_t, FrameId> native_frames_;  // by return address
+  std::unordered_map<uint64_t, StackId> stacks_;         // by both of an event's ids
+  std::vector<FrameId> frames_;
+};
+
+}  // namespace vramscope

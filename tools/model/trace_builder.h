@@ -1,0 +1,53 @@
+// Writes one device's trace, and keeps it consistent while it grows: PyTorch's viewer throws, or
+// draws wrong peaks, where a recording has holes.
+//
+// Whatever was lost, in the trace every block lies in a live segment, is closed before its address
+// is handed out again and before its segment goes; a free without an allocation is left out.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tools/model/heap.h"
+#include "tools/model/recording.h"
+
+namespace vramscope {
+
+class TraceBuilder {
+ public:
+  // `may_have_holes`: events were lost. Then segments are searched for live blocks before they go,
+  // which a complete recording need not pay for.
+  TraceBuilder(int device, bool may_have_holes);
+  TraceBuilder(const TraceBuilder&) = delete;
+
+  // All take an event whose address, size, stream, stack, time, thread, owner and `outside` are
+  // set; the action is set here.
+
+  void segment_alloc(TraceEvent event);
+  void segment_free(TraceEvent event);  // size and owner are the segment's
+  void segment_map(TraceEvent event);
+  void segment_unmap(TraceEvent event);
+  void alloc(TraceEvent event);
+  void free(TraceEvent event);  // size is the block's
+  void oom(TraceEvent event);
+
+  const Heap& heap() const { return heap_; }
+  uint64_t repairs() const { return repairs_; }
+
+  // The trace; the builder is of no use afterwards.
+  DeviceTrace take() { return std::move(trace_); }
+
+ private:
+  void emit(TraceEvent event, Action action);
+  bool close_block(uint64_t address, TraceEvent cause);
+  void close_blocks(uint64_t begin, uint64_t end, const TraceEvent& cause);
+  void cover(const TraceEvent& block);
+
+  const bool may_have_holes_;
+  DeviceTrace trace_;
+  Heap heap_;
+  AddressMap<char> covers_;  // segments made up by cover()
+  uint64_t repairs_ = 0;
+};
+
+}  // namespace vramscope
