@@ -28,7 +28,7 @@ CUresult create_context(CUcontext* handle, unsigned flags, CUdevice ordinal) {
     call.device = ordinal;
     if (!take_context(state, ordinal)) return CUDA_ERROR_OUT_OF_MEMORY;
     Context* context = state.contexts.create(Context{state.next_id(), ordinal, false, flags, 1});
-    this_thread().context_stack.push_back(context);
+    this_thread().push(context);
     *handle = handle_of<CUcontext>(context);
     call.handle = number_of(context);
     return CUDA_SUCCESS;
@@ -145,7 +145,7 @@ CUresult cuCtxDestroy_v2(CUcontext handle) {
         call.device = context->device;
         synchronize_device(state, context->device);
         give_context_back(state, context->device);
-        std::erase(this_thread().context_stack, context);
+        this_thread().forget(context);
         state.streams.remove_if([&](const Stream& stream) { return stream.context == context; });
         state.contexts.remove(handle);
         return CUDA_SUCCESS;
@@ -157,17 +157,14 @@ CUresult cuCtxDestroy(CUcontext handle) { return cuCtxDestroy_v2(handle); }
 CUresult cuCtxPushCurrent_v2(CUcontext handle) {
   return with_driver([&](Driver& state) {
     Context* context = state.contexts.find(handle);
-    if (!context) return CUDA_ERROR_INVALID_CONTEXT;
-    this_thread().context_stack.push_back(context);
-    return CUDA_SUCCESS;
+    return context && this_thread().push(context) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
   });
 }
 
 CUresult cuCtxPopCurrent_v2(CUcontext* handle) {
-  std::vector<Context*>& stack = this_thread().context_stack;
-  if (stack.empty()) return CUDA_ERROR_INVALID_CONTEXT;
-  if (handle) *handle = handle_of<CUcontext>(stack.back());
-  stack.pop_back();
+  Context* popped = this_thread().pop();
+  if (!popped) return CUDA_ERROR_INVALID_CONTEXT;
+  if (handle) *handle = handle_of<CUcontext>(popped);
   return CUDA_SUCCESS;
 }
 
@@ -175,19 +172,10 @@ CUresult cuCtxPushCurrent(CUcontext handle) { return cuCtxPushCurrent_v2(handle)
 CUresult cuCtxPopCurrent(CUcontext* handle) { return cuCtxPopCurrent_v2(handle); }
 
 CUresult cuCtxSetCurrent(CUcontext handle) {
-  std::vector<Context*>& stack = this_thread().context_stack;
-  if (!handle) {
-    if (!stack.empty()) stack.pop_back();
-    return CUDA_SUCCESS;
-  }
   return with_driver([&](Driver& state) {
     Context* context = state.contexts.find(handle);
-    if (!context) return CUDA_ERROR_INVALID_CONTEXT;
-    if (stack.empty()) {
-      stack.push_back(context);
-    } else {
-      stack.back() = context;
-    }
+    if (handle && !context) return CUDA_ERROR_INVALID_CONTEXT;
+    this_thread().set_current(context);
     return CUDA_SUCCESS;
   });
 }

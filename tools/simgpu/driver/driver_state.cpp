@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <atomic>
 
 extern "C" {
@@ -52,6 +53,23 @@ Driver::Driver(Configuration read_configuration)
     device.legacy_stream =
         streams.create(Stream{next_id(), ordinal, device.primary, StreamKind::kLegacy});
   }
+}
+
+bool ThreadState::push(Context* context) {
+  if (depth == kMaxContextDepth) return false;
+  contexts[depth++] = context;
+  return true;
+}
+
+Context* ThreadState::pop() { return depth > 0 ? contexts[--depth] : nullptr; }
+
+void ThreadState::set_current(Context* context) {
+  pop();
+  if (context) push(context);
+}
+
+void ThreadState::forget(const Context* context) {
+  depth = static_cast<int>(std::remove(contexts, contexts + depth, context) - contexts);
 }
 
 Driver& driver() { return *the_driver; }

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "tools/simgpu/core/capture.h"
@@ -104,15 +105,25 @@ struct Driver {
   uint64_t last_id = 0;
 };
 
-// What belongs to one host thread.
+// What belongs to one host thread. Trivially destructible: libraries call the driver from exit handlers, after the
+// main thread's thread-local objects were destroyed.
 struct ThreadState {
-  std::vector<Context*> context_stack;  // back(): current
-  CaptureMode capture_mode = CaptureMode::kGlobal;
-  std::map<int, Stream*>
-      default_streams;  // by device; live on after the thread, as the work in them may
+  static constexpr int kMaxContextDepth = 64;
 
-  Context* current() const { return context_stack.empty() ? nullptr : context_stack.back(); }
+  Context* current() const { return depth > 0 ? contexts[depth - 1] : nullptr; }
+  // False where the stack is full.
+  bool push(Context* context);
+  Context* pop();                      // null where it is empty
+  void set_current(Context* context);  // replaces the top; null pops it
+  void forget(const Context* context);
+
+  Context* contexts[kMaxContextDepth] = {};
+  int depth = 0;
+  CaptureMode capture_mode = CaptureMode::kGlobal;
+  // By device; they live on after the thread, as the work in them may.
+  Stream* default_streams[kMaxDevices] = {};
 };
+static_assert(std::is_trivially_destructible_v<ThreadState>);
 
 // Only after cuInit, which the thunks make sure of.
 Driver& driver();

@@ -25,6 +25,15 @@ CUresult cuDriverGetVersion(int* version) {
   return CUDA_SUCCESS;
 }
 
+// The driver's own log of errors: there is none, so that a callback is never called.
+CUresult cuLogsRegisterCallback(CUlogsCallback callback, void*, CUlogsCallbackHandle* handle) {
+  if (!callback) return CUDA_ERROR_INVALID_VALUE;
+  if (handle) *handle = nullptr;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuLogsUnregisterCallback(CUlogsCallbackHandle) { return CUDA_SUCCESS; }
+
 // There is nothing to profile; programs call these around what they want to see.
 CUresult cuProfilerStart() { return CUDA_SUCCESS; }
 CUresult cuProfilerStop() { return CUDA_SUCCESS; }
