@@ -1,6 +1,7 @@
 #include "recorder/stacks/stack_table.h"
 
 #include <algorithm>
+#include <cstring>
 #include <new>
 
 namespace vramscope {
@@ -12,20 +13,32 @@ constexpr size_t kChunkBytes = 64 << 10;
 }  // namespace
 
 uint64_t StackTable::hash(std::span<const uint64_t> keys) {
-  // Fibonacci hashing a word at a time; the high bits carry the mix, so they are folded down.
+  // Fibonacci hashing in four independent lanes: one multiplication waits for the last of its lane
+  // only, so that four are under way at a time. The high bits carry the mix and are folded down.
   constexpr uint64_t kGoldenRatio = 0x9e3779b97f4a7c15;
-  uint64_t hash = keys.size();
-  for (const uint64_t key : keys) {
-    hash = (hash ^ key) * kGoldenRatio;
-    hash ^= hash >> 32;
+  constexpr size_t kLanes = 4;
+  const auto mix = [](uint64_t lane, uint64_t key) {
+    const uint64_t product = (lane ^ key) * kGoldenRatio;
+    return product ^ product >> 32;
+  };
+  uint64_t lanes[kLanes] = {1, 2, 3, keys.size()};
+  size_t i = 0;
+  for (; i + kLanes <= keys.size(); i += kLanes) {
+    for (size_t lane = 0; lane < kLanes; ++lane) lanes[lane] = mix(lanes[lane], keys[i + lane]);
   }
+  for (; i < keys.size(); ++i) lanes[i % kLanes] = mix(lanes[i % kLanes], keys[i]);
+  uint64_t hash = 0;
+  for (const uint64_t lane : lanes) hash = mix(hash, lane);
   return hash;
 }
 
 StackTable::Stack* StackTable::find(std::span<const uint64_t> keys, uint64_t hash) {
   if (buckets_.empty()) return nullptr;
   for (Stack* stack = bucket(hash); stack != nullptr; stack = stack->next) {
-    if (stack->hash == hash && std::ranges::equal(stack->keys(), keys)) return stack;
+    if (stack->hash == hash && stack->key_count == keys.size() &&
+        std::memcmp(stack->words(), keys.data(), keys.size_bytes()) == 0) {
+      return stack;
+    }
   }
   return nullptr;
 }

@@ -52,7 +52,7 @@ def compare(captured, frames):
     lines = captured.decode().splitlines()
     assert len(lines) == len(frames), (lines, frames)
     for depth, (line, (code, lasti, lineno)) in enumerate(zip(lines, frames)):
-        name, qualified, filename, table, first_line, instruction, minor = line.split(" ")
+        name, qualified, filename, table, first_line, instruction, minor, read_line = line.split(" ")
         qualified_name = getattr(code, "co_qualname", code.co_name)
         got = (text(name), text(qualified), text(filename), bytes.fromhex(table), int(first_line))
         want = (code.co_name, qualified_name, code.co_filename, line_table(code), code.co_firstlineno)
@@ -60,6 +60,7 @@ def compare(captured, frames):
         assert got == want, (depth, got, want)
         assert int(minor) == sys.version_info[1]
         assert address_to_line(code, int(instruction)) == lineno, (depth, instruction, lineno, code)
+        assert int(read_line) == lineno, (depth, read_line, lineno, code)
         # The innermost frame asked for its own position some instructions later, on the same line.
         assert depth == 0 or int(instruction) == lasti, (depth, instruction, lasti, code)
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "recorder/python_lines.h"
 #include "recorder/stacks/stack_capture.h"
 #include "tests/unit/stacks_test_sink.h"
 
@@ -33,12 +34,14 @@ void append_hex(std::string& out, std::string_view bytes) {
   }
 }
 
-// One line per frame: name, qualified name, file, line table (hex), first line, instruction, minor.
+// One line per frame: name, qualified name, file, line table (hex), first line, instruction, minor
+// version, line number.
 void append_frame(std::string& out, const vramscope::PythonFrame& frame,
                   const vramscope::CollectedDefinition& code) {
   vramscope::PythonCodeDefinition header;
   std::memcpy(&header, code.payload.data(), sizeof header);
   std::string_view rest(code.payload);
+  const std::string_view line_table = rest.substr(rest.size() - header.line_table_bytes);
   rest.remove_prefix(sizeof header);
   for (const size_t bytes : {size_t{header.name_bytes}, size_t{header.qualified_name_bytes},
                              size_t{header.filename_bytes}, size_t{header.line_table_bytes}}) {
@@ -47,7 +50,10 @@ void append_frame(std::string& out, const vramscope::PythonFrame& frame,
     rest.remove_prefix(bytes);
   }
   out += std::to_string(header.first_line) + ' ' + std::to_string(frame.instruction) + ' ' +
-         std::to_string(header.python_minor) + '\n';
+         std::to_string(header.python_minor) + ' ' +
+         std::to_string(vramscope::python_line(line_table, header.python_minor, header.first_line,
+                                               frame.instruction)) +
+         '\n';
 }
 
 }  // namespace

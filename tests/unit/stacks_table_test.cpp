@@ -1,0 +1,83 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "recorder/stacks/stack_table.h"
+
+namespace vramscope {
+namespace {
+
+using Words = std::vector<uint64_t>;
+
+uint32_t id_of(StackTable& table, const Words& keys, uint64_t hash) {
+  const StackTable::Stack* stack = table.find(keys, hash);
+  return stack == nullptr ? 0 : stack->id;
+}
+
+TEST(StackTable, FindsWhatWasInsertedAndItsNotes) {
+  StackTable table(1 << 20);
+  const Words keys{1, 2, 3};
+  const Words notes{7, 8};
+  EXPECT_EQ(table.find(keys, StackTable::hash(keys)), nullptr);
+  table.insert(keys, notes, StackTable::hash(keys), 5);
+  StackTable::Stack* stack = table.find(keys, StackTable::hash(keys));
+  ASSERT_NE(stack, nullptr);
+  EXPECT_EQ(stack->id, 5u);
+  EXPECT_EQ(Words(stack->notes().begin(), stack->notes().end()), notes);
+}
+
+TEST(StackTable, EqualHashesAreToldApartByTheirWords) {
+  StackTable table(1 << 20);
+  const Words stacks[] = {{}, {1}, {1, 2}, {2, 1}, {1, 2, 3}, {1, 2, 4}};
+  for (uint32_t i = 0; i < std::size(stacks); ++i) table.insert(stacks[i], {}, 42, i + 1);
+  for (uint32_t i = 0; i < std::size(stacks); ++i) EXPECT_EQ(id_of(table, stacks[i], 42), i + 1);
+  EXPECT_EQ(id_of(table, {3}, 42), 0u);
+}
+
+TEST(StackTable, EraseTakesOutOneOfAChain) {
+  StackTable table(1 << 20);
+  for (uint64_t i = 1; i <= 3; ++i) table.insert(Words{i}, {}, 42, static_cast<uint32_t>(i));
+  table.erase(table.find(Words{2}, 42));
+  EXPECT_EQ(id_of(table, {1}, 42), 1u);
+  EXPECT_EQ(id_of(table, {2}, 42), 0u);
+  EXPECT_EQ(id_of(table, {3}, 42), 3u);
+  EXPECT_EQ(table.size(), 2u);
+}
+
+TEST(StackTable, GrowsAndKeepsEverything) {
+  StackTable table(64 << 20);
+  constexpr uint32_t kStacks = 20000;
+  const auto keys_of = [](uint64_t i) { return Words{i, i * i, 7}; };
+  for (uint32_t i = 1; i <= kStacks; ++i) {
+    table.insert(keys_of(i), {}, StackTable::hash(keys_of(i)), i);
+  }
+  for (uint32_t i = 1; i <= kStacks; ++i) {
+    ASSERT_EQ(id_of(table, keys_of(i), StackTable::hash(keys_of(i))), i);
+  }
+}
+
+TEST(StackTable, ForgetsEverythingAtItsLimit) {
+  StackTable table(1000);  // a stack of ten words and no notes takes 32 + 80 bytes
+  const auto keys_of = [](uint64_t i) { return Words(10, i); };
+  for (uint32_t i = 1; i <= 8; ++i) table.insert(keys_of(i), {}, i, i);
+  EXPECT_EQ(table.size(), 8u);
+  table.insert(keys_of(9), {}, 9, 9);
+  EXPECT_EQ(table.size(), 1u);
+  EXPECT_EQ(id_of(table, keys_of(8), 8), 0u);
+  EXPECT_EQ(id_of(table, keys_of(9), 9), 9u);
+}
+
+TEST(StackTable, HashDependsOnOrderLengthAndEveryWord) {
+  std::vector<uint64_t> hashes;
+  for (const Words& keys :
+       {Words{}, Words{0}, Words{0, 0}, Words{1, 2, 3, 4, 5, 6}, Words{2, 1, 3, 4, 5, 6},
+        Words{5, 2, 3, 4, 1, 6}, Words{1, 2, 3, 4, 5, 7}, Words{1, 2, 3, 4, 5}}) {
+    hashes.push_back(StackTable::hash(keys));
+  }
+  std::ranges::sort(hashes);
+  EXPECT_EQ(std::ranges::adjacent_find(hashes), hashes.end());
+}
+
+}  // namespace
+}  // namespace vramscope
