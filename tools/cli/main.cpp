@@ -16,9 +16,7 @@ namespace {
 constexpr int kUsageStatus = 2;
 
 constexpr Command kCommands[] = {
-#if __has_include("tools/cli/run_command.cpp")
     {"run", "run a program and record its GPU memory", define_run_command},
-#endif
     {"report", "what filled the GPU, when and from which line", define_report_command},
     {"snapshot", "write a snapshot for PyTorch's memory_viz", define_snapshot_command},
     {"dump", "print the recorded calls, one a line", define_dump_command},

@@ -1,0 +1,228 @@
+// `vramscope run [options] -- COMMAND`: runs a program, records it and drains what it records.
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "recorder/configuration.h"
+#include "recorder/folder_drainer.h"
+#include "tools/cli/command.h"
+#include "tools/cli/job_command_line.h"
+#include "tools/cli/job_environment.h"
+#include "tools/cli/job_process.h"
+#include "tools/cli/program_file.h"
+#include "tools/cli/text.h"
+#include "tools/model/user_error.h"
+#include "tools/simgpu/core/gpu_choice.h"
+#include "tools/simgpu/core/size_text.h"
+
+namespace vramscope {
+namespace {
+
+constexpr int kNotFoundStatus = 127;
+constexpr int kNotExecutableStatus = 126;
+
+// How long processes that the job left behind are drained after its end.
+constexpr uint64_t kPatience_us = 3'000'000;
+
+struct RunOptions {
+  std::string output;
+  std::string stacks;
+  std::string ring;
+  SimulatedGpu simulated;
+};
+
+void check_options(const RunOptions& options) {
+  bool python = false;
+  bool native = false;
+  if (!options.stacks.empty() && !parse_stacks(options.stacks, python, native)) {
+    throw UserError("--stacks " + options.stacks +
+                    ": unknown; possible are python,native, python, native, none");
+  }
+  if (!options.ring.empty() && !parse_ring_size(options.ring)) {
+    throw UserError("--ring " + options.ring +
+                    ": not a power of two from 64KiB to 64MiB (example: 1MiB)");
+  }
+  const SimulatedGpu& simulated = options.simulated;
+  if (simulated.gpu.empty()) {
+    if (simulated.lag.empty() && simulated.context.empty()) return;
+    throw UserError("--simulate-lag and --simulate-context need --simulate GPU");
+  }
+  const simgpu::GpuChoiceResult choice = simgpu::parse_gpu_choice(simulated.gpu);
+  if (!choice.choice) throw UserError("--simulate: " + choice.error);
+  if (!simulated.context.empty() && !simgpu::parse_size(simulated.context)) {
+    throw UserError("--simulate-context " + simulated.context + ": not a size (example: 500MiB)");
+  }
+}
+
+std::string default_folder() {
+  const time_t now = time(nullptr);
+  tm local{};
+  localtime_r(&now, &local);
+  char name[64];
+  strftime(name, sizeof(name), "vramscope-%Y%m%d-%H%M%S", &local);
+  return name;
+}
+
+// Where the sessions go: made, and known to be writable, before the job starts.
+class OutputFolder {
+ public:
+  explicit OutputFolder(std::string shown) : shown_(std::move(shown)) {
+    std::error_code error;
+    created_ = std::filesystem::create_directories(shown_, error);
+    if (error) fail("cannot be made", error.message());
+    path_ = std::filesystem::canonical(shown_, error).string();
+    if (error) fail("cannot be used", error.message());
+    std::string probe = path_ + "/.vramscope-XXXXXX";
+    const int fd = mkstemp(probe.data());
+    if (fd < 0) fail("cannot be written to", std::strerror(errno));
+    close(fd);
+    unlink(probe.c_str());
+  }
+
+  void remove_if_unused() const {
+    if (created_) rmdir(path_.c_str());
+  }
+
+  const std::string& path() const { return path_; }
+  const std::string& shown() const { return shown_; }
+
+ private:
+  [[noreturn]] void fail(const std::string& what, const std::string& why) const {
+    throw UserError(shown_ + ": " + what + ": " + why + "; choose another folder with -o");
+  }
+
+  const std::string shown_;
+  std::string path_;
+  bool created_ = false;
+};
+
+// A literal path in a pattern.
+std::string without_placeholders(const std::string& path) {
+  std::string pattern;
+  for (const char c : path) pattern.append(c == '%' ? 2 : 1, c);
+  return pattern;
+}
+
+std::string session_pattern(const OutputFolder& folder) {
+  return without_placeholders(folder.path()) + (detect_rank(environ) ? "/rank%r-%p" : "/%h-%p");
+}
+
+void pause_us(uint64_t us) {
+  const timespec pause{0, static_cast<long>(us * 1000)};
+  nanosleep(&pause, nullptr);  // the job's end (SIGCHLD) shows at the next look
+}
+
+void print_summary(const FolderDrainer& drainer, const OutputFolder& folder) {
+  const FolderDrainer::Totals totals = drainer.totals();
+  const std::string& shown = folder.shown();
+  for (const uint32_t pid : drainer.living_pids()) {
+    std::fprintf(stderr,
+                 "vramscope: process %u still runs and is no longer drained; what is in its ring "
+                 "file is read too\n",
+                 pid);
+  }
+  if (totals.processes == 0) {
+    std::fprintf(stderr, "vramscope: no CUDA memory call was seen; nothing was recorded\n");
+    return folder.remove_if_unused();
+  }
+  const std::string lost = totals.lost_events == 0
+                               ? std::string()
+                               : " (" + with_commas(totals.lost_events) + " more were lost)";
+  std::fprintf(stderr, "vramscope: %s events of %llu process%s in %s%s\n",
+               with_commas(totals.events).c_str(),
+               static_cast<unsigned long long>(totals.processes), totals.processes == 1 ? "" : "es",
+               shown.c_str(), lost.c_str());
+  std::fprintf(stderr, "vramscope: see 'vramscope report %s'\n", shown.c_str());
+}
+
+int refuse(const std::string& command, int error) {
+  const bool missing = error == ENOENT;
+  std::fprintf(stderr, "vramscope: %s: %s\n", command.c_str(),
+               missing ? "command not found" : std::strerror(error));
+  return missing ? kNotFoundStatus : kNotExecutableStatus;
+}
+
+int run_and_drain(JobProcess& job, const OutputFolder& folder) {
+  FolderDrainer drainer(folder.path(), static_cast<uint32_t>(getpid()));
+  while (!job.ended()) pause_us(drainer.poll_us());
+  drainer.finish(kPatience_us);
+  print_summary(drainer, folder);
+  return job.leave_like_job();
+}
+
+int run_unrecorded(JobProcess& job) {
+  while (!job.ended()) pause_us(10'000);
+  return job.leave_like_job();
+}
+
+// As the preloaded library reads it.
+bool recording_is_disabled() {
+  const char* value = getenv("VRAMSCOPE_DISABLE");
+  return value != nullptr && *value != '\0' && std::strcmp(value, "0") != 0;
+}
+
+int run(const RunOptions& options, const std::vector<std::string>& command) {
+  if (command.empty()) {
+    throw UserError("run: no command; usage: vramscope run [options] -- COMMAND [ARGUMENTS]");
+  }
+  check_options(options);
+  const ProgramFile program = find_program(command.front());
+  if (program.error != 0) return refuse(command.front(), program.error);
+  if (!program.complaint.empty()) {
+    std::fprintf(stderr, "vramscope: %s, so it is not recorded\n", program.complaint.c_str());
+  }
+
+  JobEnvironmentOptions environment;
+  environment.record = !recording_is_disabled();
+  environment.stacks = options.stacks;
+  environment.ring = options.ring;
+  environment.simulated = options.simulated;
+  const PreloadLibraries libraries = find_preload_libraries(!options.simulated.gpu.empty());
+  std::optional<OutputFolder> folder;
+  if (environment.record) {
+    folder.emplace(options.output.empty() ? default_folder() : options.output);
+    environment.output_pattern = session_pattern(*folder);
+  }
+  JobProcess job(program.path, command, job_environment(environ, libraries, environment));
+  if (job.exec_error() != 0) {
+    if (folder) folder->remove_if_unused();
+    return refuse(command.front(), job.exec_error());
+  }
+  return folder ? run_and_drain(job, *folder) : run_unrecorded(job);
+}
+
+}  // namespace
+
+RunCommand define_run_command(CLI::App& app) {
+  const auto options = std::make_shared<RunOptions>();
+  app.add_option("-o,--output", options->output,
+                 "folder for the session files, one a process [vramscope-DATE-TIME]")
+      ->type_name("DIR");
+  app.add_option("--stacks", options->stacks, "python,native (default), python, native or none")
+      ->type_name("KINDS");
+  app.add_option("--ring", options->ring, "buffer for each thread [1MiB]")->type_name("SIZE");
+  app.add_option("--simulate", options->simulated.gpu,
+                 "run without a GPU, on a simulated one: h100, a100-80, l4...; or its memory: "
+                 "80GiB; x2 behind it: two of them")
+      ->type_name("GPU[xN]");
+  app.add_option("--simulate-lag", options->simulated.lag,
+                 "work completes so many driver calls after it was enqueued [0]")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
+  app.add_option("--simulate-context", options->simulated.context, "memory that a context takes")
+      ->type_name("SIZE");
+  app.footer("Usage: vramscope run [options] -- COMMAND [ARGUMENTS]");
+  expect_job_command_line(app);
+  return [options, &app] { return run(*options, job_command_line(app)); };
+}
+
+}  // namespace vramscope
