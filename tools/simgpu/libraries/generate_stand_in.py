@@ -75,7 +75,7 @@ def read_table(path):
     return settings, functions
 
 
-def write_function(path, name, behaviour):
+def write_function(path, name, behaviour, unsupported_name):
     """The C++ text of one function; empty for one that is written by hand."""
     if behaviour == "by_hand":
         return ""
@@ -86,7 +86,7 @@ def write_function(path, name, behaviour):
     for word, arguments in WORD.findall(behaviour):
         arguments = [argument.strip() for argument in arguments.split(",")] if arguments else []
         if word == "unsupported":
-            returned = f'unsupported("{name}", {arguments[0] if arguments else "kNotSupported"})'
+            returned = f'unsupported("{unsupported_name}", {arguments[0] if arguments else "kNotSupported"})'
         elif word in WORDS:
             WORDS[word](function, *arguments)
         else:
@@ -106,7 +106,9 @@ def main():
         file.write(f"[[maybe_unused]] constexpr long kNotSupported = {settings['not_supported']};\n")
         file.write(f"[[maybe_unused]] constexpr long kLaunchFailed = {settings['launch_failed']};\n\n")
         file.write('#pragma GCC visibility push(default)\nextern "C" {\n')
-        file.writelines("\n" + write_function(table, *function) for function in functions)
+        for name, behaviour in functions:
+            unsupported_name = settings.get("unsupported_name", name)
+            file.write("\n" + write_function(table, name, behaviour, unsupported_name))
         file.write("\n}\n")
     with open(map_file, "w") as file:
         file.write(f"{settings['version']} {{\n  global:\n")
