@@ -1,0 +1,63 @@
+#include "tools/model/owner.h"
+
+#include <gtest/gtest.h>
+
+namespace vramscope {
+namespace {
+
+NativeModule module(uint64_t begin, uint64_t end, const char* path) {
+  return {begin, end, begin, "", path};
+}
+
+TEST(Owner, IsNamedAfterTheLibrary) {
+  EXPECT_EQ(owner_of_module("/v/torch/lib/libc10_cuda.so", "").name, "PyTorch");
+  EXPECT_TRUE(owner_of_module("/v/torch/lib/libc10_cuda.so", "").is_caching_allocator);
+  EXPECT_EQ(owner_of_module("/v/torch/lib/libtorch_cuda.so", "").name, "PyTorch");
+  EXPECT_FALSE(owner_of_module("/v/torch/lib/libtorch_cuda.so", "").is_caching_allocator);
+  EXPECT_EQ(owner_of_module("/v/nvidia/lib/libcublasLt.so.13", "").name, "cuBLAS");
+  EXPECT_EQ(owner_of_module("/v/nvidia/lib/libnccl.so.2", "").name, "NCCL");
+  EXPECT_EQ(owner_of_module("/home/u/libmine.so", "").name, "libmine.so");
+  EXPECT_EQ(owner_of_module("/home/u/libtorch_demo", "/home/u/libtorch_demo").name,
+            "libtorch_demo");
+}
+
+TEST(Owner, LooksThroughTheRuntime) {
+  EXPECT_TRUE(is_transparent_module("/usr/lib/libcuda.so.1"));
+  EXPECT_TRUE(is_transparent_module("/v/libcudart.so.13"));
+  EXPECT_TRUE(is_transparent_module("/opt/libvramscope_core.so"));
+  EXPECT_FALSE(is_transparent_module("/v/libcudnn.so.9"));
+}
+
+TEST(ModuleRanges, LaterModulesCoverEarlierOnes) {
+  const std::vector<NativeModule> modules = {
+      module(100, 200, "a"), module(150, 160, "b"), module(190, 250, "c"), module(7, 7, "empty")};
+  const ModuleRanges ranges(modules);
+  EXPECT_EQ(ranges.find(100), ModuleRanges::kNone);  // the call lies before the return address
+  EXPECT_EQ(ranges.find(101), 0u);
+  EXPECT_EQ(ranges.find(151), 1u);
+  EXPECT_EQ(ranges.find(160), 1u);
+  EXPECT_EQ(ranges.find(161), 0u);
+  EXPECT_EQ(ranges.find(190), 0u);
+  EXPECT_EQ(ranges.find(191), 2u);
+  EXPECT_EQ(ranges.find(250), 2u);
+  EXPECT_EQ(ranges.find(251), ModuleRanges::kNone);
+}
+
+TEST(StackOwners, AreTheFirstLibraryBehindTheRuntime) {
+  Session session;
+  session.info["executable"] = "/bin/app";
+  session.modules = {module(100, 200, "/lib/libcudart.so.13"),
+                     module(200, 300, "/lib/libnccl.so.2"), module(300, 400, "/bin/app")};
+  const uint64_t by_nccl[] = {150, 250, 350}, by_program[] = {150, 350}, by_nobody[] = {150, 999};
+  session.native_stacks.add(1, by_nccl);
+  session.native_stacks.add(2, by_program);
+  session.native_stacks.add(3, by_nobody);
+  StackOwners owners(session);
+  EXPECT_EQ(owners.of(1).name, "NCCL");
+  EXPECT_EQ(owners.of(2).name, "app");
+  EXPECT_EQ(owners.of(3).name, "");
+  EXPECT_EQ(owners.of(0).name, "");
+}
+
+}  // namespace
+}  // namespace vramscope
