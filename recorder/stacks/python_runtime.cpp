@@ -73,16 +73,14 @@ bool is_time_to_look() {
 }  // namespace
 
 struct PythonRuntimeFinder {
-  // Fills `runtime`; the state that the process is in afterwards.
+  // Fills `runtime`; the state that the process is in afterwards. All this may come before
+  // Py_Initialize() and stays right over Py_Finalize(): then no thread has a PyThreadState.
   static State look(PythonRuntime& runtime) {
-    int (*is_initialized)();
     const char* (*version)();
     void* code_type;
-    if (!resolve(is_initialized, "Py_IsInitialized") || !resolve(version, "Py_GetVersion") ||
-        !resolve(code_type, "PyCode_Type")) {
+    if (!resolve(version, "Py_GetVersion") || !resolve(code_type, "PyCode_Type")) {
       return State::kUnknown;
     }
-    if (is_initialized() == 0) return State::kUnknown;
     if (!choose_layout(runtime, minor_of(version()))) return State::kOff;
     runtime.code_type_ = code_type;
     if (!resolve_api(runtime)) {

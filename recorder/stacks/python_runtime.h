@@ -8,8 +8,8 @@ namespace vramscope {
 
 class PythonRuntime {
  public:
-  // nullptr: none in the process (or loaded RTLD_LOCAL, where its symbols cannot be found), not
-  // initialised yet, or switched off. Looks for one at the first calls and now and then after, for
+  // nullptr: none in the process (or loaded RTLD_LOCAL, where its symbols cannot be found), or
+  // switched off. Looks for one at the first calls and now and then after, for
   // programs that load Python late; the loader's lock is taken only then. Any thread.
   static const PythonRuntime* find();
 
