@@ -11,10 +11,11 @@
 namespace vramscope {
 namespace {
 
-// All values together stay below kProcessInfoBytes, escapes included.
-constexpr size_t kMaxCommandBytes = 1000;
+// All values together stay below kProcessInfoBytes, even where each character of a command line is
+// escaped.
+constexpr size_t kMaxCommandBytes = 700;
 constexpr size_t kMaxPathBytes = 400;
-constexpr size_t kMaxPreloadBytes = 1200;
+constexpr size_t kMaxPreloadBytes = 1000;
 
 std::string cut(std::string text, size_t max_bytes) {
   if (text.size() > max_bytes) text.replace(max_bytes - 3, std::string::npos, "...");
