@@ -17,7 +17,7 @@ Stream* thread_default_stream(Driver& state, const Context& context) {
 
 CUresult current_context(Context** context) {
   *context = this_thread().current();
-  return *context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+  return *context && (*context)->alive ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
 
 CUresult context_for_unsafe_call(Driver& state, Context** context) {

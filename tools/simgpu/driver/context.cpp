@@ -38,7 +38,7 @@ CUresult create_context(CUcontext* handle, unsigned flags, CUdevice ordinal) {
 // The context that a call about `handle` (0: the current one) means.
 CUresult find_context(Driver& state, CUcontext handle, Context** context) {
   if (!handle) return current_context(context);
-  *context = state.contexts.find(handle);
+  *context = state.find_context(handle);
   return *context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
 
@@ -140,14 +140,16 @@ CUresult cuCtxCreate_v4(CUcontext* handle, CUctxCreateParams*, unsigned flags, C
 CUresult cuCtxDestroy_v2(CUcontext handle) {
   return memory_call(
       {.api = "cuCtxDestroy", .handle = number_of(handle)}, [&](Driver& state, MemoryCall& call) {
-        const Context* context = state.contexts.find(handle);
+        Context* context = state.find_context(handle);
         if (!context || context->primary) return CUDA_ERROR_INVALID_CONTEXT;
         call.device = context->device;
         synchronize_device(state, context->device);
         give_context_back(state, context->device);
         this_thread().forget(context);
-        state.streams.remove_if([&](const Stream& stream) { return stream.context == context; });
-        state.contexts.remove(handle);
+        state.streams.remove_if([&](const Stream& stream) {
+          return stream.context == context && !stream.capture;
+        });
+        context->alive = false;
         return CUDA_SUCCESS;
       });
 }
@@ -156,7 +158,7 @@ CUresult cuCtxDestroy(CUcontext handle) { return cuCtxDestroy_v2(handle); }
 
 CUresult cuCtxPushCurrent_v2(CUcontext handle) {
   return with_driver([&](Driver& state) {
-    Context* context = state.contexts.find(handle);
+    Context* context = state.find_context(handle);
     return context && this_thread().push(context) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
   });
 }
@@ -173,7 +175,7 @@ CUresult cuCtxPopCurrent(CUcontext* handle) { return cuCtxPopCurrent_v2(handle);
 
 CUresult cuCtxSetCurrent(CUcontext handle) {
   return with_driver([&](Driver& state) {
-    Context* context = state.contexts.find(handle);
+    Context* context = state.find_context(handle);
     if (handle && !context) return CUDA_ERROR_INVALID_CONTEXT;
     this_thread().set_current(context);
     return CUDA_SUCCESS;

@@ -74,7 +74,7 @@ CUresult cuCtxGetStreamPriorityRange(int* least, int* greatest) {
 CUresult cuCtxEnablePeerAccess(CUcontext handle, unsigned flags) {
   if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
   return with_current_context([&](Driver& state, const Context& context) {
-    const Context* peer = state.contexts.find(handle);
+    const Context* peer = state.find_context(handle);
     if (!peer || peer->device == context.device) return CUDA_ERROR_INVALID_CONTEXT;
     const bool fresh = state.devices[context.device].peers.insert(peer->device).second;
     return fresh ? CUDA_SUCCESS : CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
@@ -83,7 +83,7 @@ CUresult cuCtxEnablePeerAccess(CUcontext handle, unsigned flags) {
 
 CUresult cuCtxDisablePeerAccess(CUcontext handle) {
   return with_current_context([&](Driver& state, const Context& context) {
-    const Context* peer = state.contexts.find(handle);
+    const Context* peer = state.find_context(handle);
     if (!peer) return CUDA_ERROR_INVALID_CONTEXT;
     const bool was_enabled = state.devices[context.device].peers.erase(peer->device) > 0;
     return was_enabled ? CUDA_SUCCESS : CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;

@@ -20,6 +20,7 @@
 #include "tools/simgpu/core/virtual_memory.h"
 #include "tools/simgpu/driver/call_log.h"
 #include "tools/simgpu/driver/configuration.h"
+#include "tools/simgpu/driver/cuda_api.h"
 
 // Read and written by the thunks (thunk.h).
 extern "C" {
@@ -39,6 +40,8 @@ struct Context {
   bool primary;
   unsigned flags;
   unsigned references;  // of a primary context: 0 = not active
+  // Cleared by cuCtxDestroy; the object stays, since it may still be current in other threads.
+  bool alive = true;
 };
 
 // A module or library: the program's code means nothing here, so that every name that is asked for
@@ -83,6 +86,12 @@ struct Driver {
   explicit Driver(Configuration read_configuration);
 
   uint64_t next_id() { return ++last_id; }
+
+  // Null for a handle that is no context, or a destroyed one.
+  Context* find_context(CUcontext handle) const {
+    Context* context = contexts.find(handle);
+    return context && context->alive ? context : nullptr;
+  }
 
   const Configuration configuration;
   const CallLog log;
