@@ -13,8 +13,8 @@ constexpr uint64_t kAllocationUnit = 512;
 constexpr uint64_t kHostPageBytes = 4096;
 constexpr uint64_t kLargestAllocation = 8 * kTiB;  // keeps every sum of sizes far from overflow
 constexpr uint64_t kReservationBytes = 16 * kTiB;
-// Where real drivers of x86-64 machines put device memory, so that addresses look familiar.
-constexpr uint64_t kReservationHint = 0x7a0000000000;
+// Far from where programs and libraries lie, and the same in every run where it is free.
+constexpr uint64_t kReservationHint = 0x600000000000;
 
 AddressSpace reserve_addresses() {
   // A sanitizer or a small RLIMIT_AS may refuse the full size: take what there is.

@@ -146,9 +146,8 @@ CUresult cuCtxDestroy_v2(CUcontext handle) {
         synchronize_device(state, context->device);
         give_context_back(state, context->device);
         this_thread().forget(context);
-        state.streams.remove_if([&](const Stream& stream) {
-          return stream.context == context && !stream.capture;
-        });
+        state.streams.remove_if(
+            [&](const Stream& stream) { return stream.context == context && !stream.capture; });
         context->alive = false;
         return CUDA_SUCCESS;
       });

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tools/simgpu/core/capture.h"
+#include "tools/simgpu/core/configuration.h"
 #include "tools/simgpu/core/data_mover.h"
 #include "tools/simgpu/core/graph.h"
 #include "tools/simgpu/core/handle_registry.h"
@@ -19,7 +20,6 @@
 #include "tools/simgpu/core/virtual_clock.h"
 #include "tools/simgpu/core/virtual_memory.h"
 #include "tools/simgpu/driver/call_log.h"
-#include "tools/simgpu/driver/configuration.h"
 #include "tools/simgpu/driver/cuda_api.h"
 
 // Read and written by the thunks (thunk.h).
@@ -114,8 +114,8 @@ struct Driver {
   uint64_t last_id = 0;
 };
 
-// What belongs to one host thread. Trivially destructible: libraries call the driver from exit handlers, after the
-// main thread's thread-local objects were destroyed.
+// What belongs to one host thread. Trivially destructible: libraries call the driver from exit
+// handlers, after the main thread's thread-local objects were destroyed.
 struct ThreadState {
   static constexpr int kMaxContextDepth = 64;
 

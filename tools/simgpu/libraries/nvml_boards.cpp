@@ -5,7 +5,7 @@
 
 #include <cstdio>
 
-#include "tools/simgpu/driver/configuration.h"
+#include "tools/simgpu/core/configuration.h"
 
 namespace simgpu::libraries::nvml {
 namespace {

@@ -9,12 +9,15 @@
 // source, both families.
 
 #pragma GCC visibility push(default)
-#include <cuda_profiler_api.h>
 #include <cuda_runtime_api.h>
+// Of cuda_profiler_api.h and cudaProfiler.h, which the wheels do not carry.
+extern "C" cudaError_t cudaProfilerStart();
+extern "C" cudaError_t cudaProfilerStop();
 #pragma GCC visibility pop
 
 #include <cuda.h>
-#include <cudaProfiler.h>
+extern "C" CUresult cuProfilerStart();
+extern "C" CUresult cuProfilerStop();
 
 #ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
 #define SIMGPU_DEFAULT_STREAM per_thread_default_stream

@@ -70,6 +70,7 @@ inline namespace SIMGPU_DEFAULT_STREAM {
 /// The driver's functions, in the signatures of CUDA 12.9: version 13000 would select context calls
 /// with other ones. A member is null where the driver does not know the function.
 struct DriverApi {
+// A declaration takes no parentheses. NOLINTNEXTLINE(bugprone-macro-parentheses)
 #define SIMGPU_MEMBER(name) decltype(&::name) name = nullptr;
   SIMGPU_DRIVER_FUNCTIONS(SIMGPU_MEMBER)
 #undef SIMGPU_MEMBER

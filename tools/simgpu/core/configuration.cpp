@@ -1,4 +1,4 @@
-#include "tools/simgpu/driver/configuration.h"
+#include "tools/simgpu/core/configuration.h"
 
 #include <algorithm>
 #include <charconv>
