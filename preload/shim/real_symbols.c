@@ -46,6 +46,9 @@ void* loaded_symbol(const char* library, const char* symbol) {
 }
 
 void set_real_function(uint32_t row, void* function) {
+  /* An interposer behind us that means its own function may answer with ours: in its code, too, the
+   * name is bound to the first library that exports it. */
+  if (function == hook_entries[row]) return;
   __atomic_store_n(&real_functions[row], function, __ATOMIC_RELAXED);
 }
 
