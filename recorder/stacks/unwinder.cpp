@@ -32,20 +32,20 @@ bool find_shared_unwinder(Unwinder& unwinder) {
   return library != nullptr && resolve(library, unwinder);  // never closed: it must stay
 }
 
-// Looked up once; several threads may do so at the same time with the same result. No lock: the
-// loader's may be held by who waits for us.
+// Looked up by the first thread that asks; others use the linked one until it is done. No lock: the
+// loader's may be held by who would wait for us.
 const Unwinder& unwinder() {
-  static constinit std::atomic<bool> is_known{false};
-  static constinit std::atomic<bool> is_writing{false};
-  static constinit Unwinder shared{};
-  if (is_known.load(std::memory_order_acquire)) return shared;
-  Unwinder found = kLinkedUnwinder;
-  if (!is_writing.exchange(true)) {
-    shared = find_shared_unwinder(found) ? found : kLinkedUnwinder;
-    is_known.store(true, std::memory_order_release);
-    return shared;
+  static constinit std::atomic<const Unwinder*> chosen{&kLinkedUnwinder};
+  static constinit std::atomic<bool> is_looked_up{false};
+  static constinit Unwinder shared = kLinkedUnwinder;
+  if (!is_looked_up.load(std::memory_order_relaxed) && !is_looked_up.exchange(true)) {
+    Unwinder found = kLinkedUnwinder;
+    if (find_shared_unwinder(found)) {
+      shared = found;
+      chosen.store(&shared, std::memory_order_release);
+    }
   }
-  return kLinkedUnwinder;
+  return *chosen.load(std::memory_order_acquire);
 }
 
 struct Walk {

@@ -96,6 +96,7 @@ struct CapturesInDestructor {
 
 [[gnu::noinline]] void throw_through(Probe& probe) {
   const CapturesInDestructor guard{probe};
+  static_cast<void>(guard);
   throw std::runtime_error("in flight");
 }
 
@@ -119,6 +120,7 @@ TEST(NativeStacks, ThreadsHaveStacksAndDefinitionsOfTheirOwn) {
   constexpr int kThreads = 8;
   std::vector<std::vector<uint32_t>> ids(kThreads);
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&ids, i] {
       Probe probe;
@@ -147,17 +149,18 @@ TEST(NativeStacks, SignalHandlerOnAnAlternateStack) {
   alternate.ss_sp = memory.data();
   alternate.ss_size = memory.size();
   stack_t old{};
-  ASSERT_EQ(sigaltstack(&alternate, &old), 0);
+  EXPECT_EQ(sigaltstack(&alternate, &old), 0);
   struct sigaction action {};
   action.sa_handler = &capture_in_handler;
   action.sa_flags = SA_ONSTACK;
   struct sigaction old_action {};
-  ASSERT_EQ(sigaction(SIGUSR1, &action, &old_action), 0);
+  EXPECT_EQ(sigaction(SIGUSR1, &action, &old_action), 0);
   raise(SIGUSR1);
   void* reference[256];
   const int count = backtrace(reference, std::size(reference));
   sigaction(SIGUSR1, &old_action, nullptr);
   sigaltstack(&old, nullptr);
+  signal_probe = nullptr;
 
   EXPECT_EQ(probe.expected.size(), 3u);
   EXPECT_EQ(probe.innermost(), probe.expected);

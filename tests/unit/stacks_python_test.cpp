@@ -191,6 +191,7 @@ TEST(PythonCodes, FullRingLeavesTheCodeUndefined) {
 TEST(PythonCodes, ManyCodesKeepTheirIds) {
   std::vector<char> addresses(20000);
   std::vector<uint32_t> ids;
+  ids.reserve(addresses.size());
   for (const char& address : addresses) ids.push_back(find_or_add_python_code(&address)->id);
   std::vector<uint32_t> sorted = ids;
   std::ranges::sort(sorted);

@@ -113,8 +113,7 @@ void ModuleSymbols::read_functions() {
            std::tuple(b.begin, b.rank, std::string_view(b.name));
   });
   const auto same_begin = [](const Function& a, const Function& b) { return a.begin == b.begin; };
-  const auto doubled = std::ranges::unique(functions_, same_begin);
-  functions_.erase(doubled.begin(), doubled.end());
+  functions_.erase(std::unique(functions_.begin(), functions_.end(), same_begin), functions_.end());
   // Assembly often gives no size: such a function goes on to the next one.
   for (size_t i = 0; i + 1 < functions_.size(); ++i) {
     if (functions_[i].end == functions_[i].begin) functions_[i].end = functions_[i + 1].begin;
