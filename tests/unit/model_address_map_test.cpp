@@ -1,9 +1,9 @@
-#include "tools/model/address_map.h"
-
 #include <gtest/gtest.h>
 
 #include <map>
 #include <random>
+
+#include "tools/model/address_map.h"
 
 namespace vramscope {
 namespace {

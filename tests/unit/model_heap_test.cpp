@@ -1,7 +1,7 @@
 // Hand-worked traces: every expected number was added up on paper.
-#include "tools/model/heap.h"
-
 #include <gtest/gtest.h>
+
+#include "tools/model/heap.h"
 
 namespace vramscope {
 namespace {

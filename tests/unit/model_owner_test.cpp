@@ -1,6 +1,6 @@
-#include "tools/model/owner.h"
-
 #include <gtest/gtest.h>
+
+#include "tools/model/owner.h"
 
 namespace vramscope {
 namespace {
@@ -29,8 +29,8 @@ TEST(Owner, LooksThroughTheRuntime) {
 }
 
 TEST(ModuleRanges, LaterModulesCoverEarlierOnes) {
-  const std::vector<NativeModule> modules = {
-      module(100, 200, "a"), module(150, 160, "b"), module(190, 250, "c"), module(7, 7, "empty")};
+  const std::vector<NativeModule> modules = {module(100, 200, "a"), module(150, 160, "b"),
+                                             module(190, 250, "c"), module(7, 7, "empty")};
   const ModuleRanges ranges(modules);
   EXPECT_EQ(ranges.find(100), ModuleRanges::kNone);  // the call lies before the return address
   EXPECT_EQ(ranges.find(101), 0u);

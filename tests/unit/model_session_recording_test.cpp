@@ -1,11 +1,10 @@
 // Sessions made by hand; the expected traces were written down beside the rules in
 // session_recording.h.
-#include "tools/model/session_recording.h"
-
 #include <gtest/gtest.h>
 
 #include "tests/unit/model_session_builder.h"
 #include "tools/model/heap.h"
+#include "tools/model/session_recording.h"
 
 namespace vramscope {
 namespace {
@@ -94,10 +93,9 @@ TEST(SessionRecording, OtherLibrariesMemoryStandsBesideTheFrameworks) {
   made.add(RecordKind::kDeviceAlloc, 0x90000, 8192, kByNccl);
   made.block(RecordKind::kBlockAlloc, 0x10200, 512, 1024, 4096);
   const auto process = recording_of_session(made.session);
-  EXPECT_EQ(lines_of(*process),
-            (Lines{"segment_alloc 0x10000 4096", "alloc 0x10000 512",
-                   "segment_alloc 0x90000 8192 outside NCCL", "alloc 0x90000 8192 outside NCCL",
-                   "alloc 0x10200 512"}));
+  EXPECT_EQ(lines_of(*process), (Lines{"segment_alloc 0x10000 4096", "alloc 0x10000 512",
+                                       "segment_alloc 0x90000 8192 outside NCCL",
+                                       "alloc 0x90000 8192 outside NCCL", "alloc 0x10200 512"}));
   EXPECT_EQ(process->counters.differences, 0u);
 }
 
@@ -158,13 +156,12 @@ TEST_F(ExpandableSegment, IsOneEventPerRange) {
   unmap(1);
   unmap(2);
   const auto process = recording_of_session(made.session);
-  EXPECT_EQ(
-      lines_of(*process),
-      (Lines{"segment_map 0x100000000 6291456", "alloc 0x100000000 5242880",
-             "segment_map 0x100600000 2097152", "alloc 0x100500000 3145728",
-             "free_requested 0x100500000 3145728", "free_completed 0x100500000 3145728",
-             "segment_unmap 0x100600000 2097152", "free_requested 0x100000000 5242880",
-             "free_completed 0x100000000 5242880", "segment_unmap 0x100000000 6291456"}));
+  EXPECT_EQ(lines_of(*process),
+            (Lines{"segment_map 0x100000000 6291456", "alloc 0x100000000 5242880",
+                   "segment_map 0x100600000 2097152", "alloc 0x100500000 3145728",
+                   "free_requested 0x100500000 3145728", "free_completed 0x100500000 3145728",
+                   "segment_unmap 0x100600000 2097152", "free_requested 0x100000000 5242880",
+                   "free_completed 0x100000000 5242880", "segment_unmap 0x100000000 6291456"}));
   EXPECT_EQ(process->counters.differences, 0u);
   EXPECT_EQ(process->repairs, 0u);
 }
@@ -212,20 +209,20 @@ TEST(SessionRecording, RepairsWhatHolesLeave) {
   made.session.lost_events = 3;
   made.add(RecordKind::kDeviceAlloc, 0x10000, 4096, kByPyTorch);
   made.block(RecordKind::kBlockAlloc, 0x10000, 512, 512, 4096);
-  made.block(RecordKind::kBlockAlloc, 0x10000, 1024, 1024, 4096);    // the free between was lost
-  made.block(RecordKind::kBlockFree, 0x10800, 512, 1024, 4096);      // its allocation was lost
+  made.block(RecordKind::kBlockAlloc, 0x10000, 1024, 1024, 4096);     // the free between was lost
+  made.block(RecordKind::kBlockFree, 0x10800, 512, 1024, 4096);       // its allocation was lost
   made.block(RecordKind::kBlockAlloc, 0x70000, 512, 1536, 4096 * 2);  // its segment was lost
-  made.add(RecordKind::kDeviceFree, 0x10000, 0);                     // the block's free was lost
+  made.add(RecordKind::kDeviceFree, 0x10000, 0);                      // the block's free was lost
   made.block(RecordKind::kBlockFree, 0x70000, 512, 0, 4096);
   made.add(RecordKind::kDeviceFree, 0x999000, 0);  // unknown
   const auto process = recording_of_session(made.session);
-  EXPECT_EQ(lines_of(*process),
-            (Lines{"segment_alloc 0x10000 4096", "alloc 0x10000 512", "free_requested 0x10000 512",
-                   "free_completed 0x10000 512", "alloc 0x10000 1024", "segment_alloc 0x70000 512",
-                   "alloc 0x70000 512", "free_requested 0x10000 1024",
-                   "free_completed 0x10000 1024", "segment_free 0x10000 4096",
-                   "free_requested 0x70000 512", "free_completed 0x70000 512",
-                   "segment_free 0x70000 512"}));
+  EXPECT_EQ(
+      lines_of(*process),
+      (Lines{"segment_alloc 0x10000 4096", "alloc 0x10000 512", "free_requested 0x10000 512",
+             "free_completed 0x10000 512", "alloc 0x10000 1024", "segment_alloc 0x70000 512",
+             "alloc 0x70000 512", "free_requested 0x10000 1024", "free_completed 0x10000 1024",
+             "segment_free 0x10000 4096", "free_requested 0x70000 512",
+             "free_completed 0x70000 512", "segment_free 0x70000 512"}));
   EXPECT_EQ(process->repairs, 5u);
   EXPECT_EQ(process->lost_events, 3u);
   // After the free of 0x10800: 1024 + 4096, as PyTorch counts. After 0x70000: ours is 3584 less.

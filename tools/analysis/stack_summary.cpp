@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 namespace vramscope {
 namespace {
@@ -12,12 +13,31 @@ bool is_python_file(std::string_view filename) {
   return filename.ends_with(".py") || (filename.starts_with('<') && filename.ends_with('>'));
 }
 
-// Frames between the allocation and whoever asked for it that no reader needs: the recorders'.
+// Frames that are the same in every stack: recorders, allocator, dispatcher, threads.
 bool is_noise(std::string_view name) {
-  static constexpr std::array<std::string_view, 4> kNoise = {
-      "torch::unwind::unwind", "torch::CapturedTraceback::gather", "gather_with_cpp", "??"};
-  return std::ranges::any_of(
-      kNoise, [name](std::string_view noise) { return name.find(noise) != std::string_view::npos; });
+  static constexpr std::string_view kNoise[] = {"torch::unwind::unwind",
+                                                "torch::CapturedTraceback::gather",
+                                                "gather_with_cpp",
+                                                "??",
+                                                "CUDACachingAllocator::",
+                                                "at::detail::",
+                                                "c10::impl::",
+                                                "at::_ops::",
+                                                "autograd::VariableType::",
+                                                "autograd::Engine::",
+                                                "autograd::Node::operator()",
+                                                "libstdc++.so",
+                                                "start_thread",
+                                                "clone"};
+  return std::ranges::any_of(kNoise, [name](std::string_view noise) {
+    return name.find(noise) != std::string_view::npos;
+  });
+}
+
+// torch::autograd::generated::AddmmBackward0::apply(...)
+bool is_backward_step(std::string_view name) {
+  const std::string_view function = short_function_name(name);
+  return function.find("Backward") != std::string_view::npos && function.ends_with("::apply");
 }
 
 }  // namespace
@@ -37,23 +57,45 @@ std::string_view short_filename(std::string_view filename) {
   return filename;
 }
 
+std::string_view short_function_name(std::string_view name) {
+  constexpr std::string_view kAnonymous = "(anonymous namespace)";
+  size_t at = 0;
+  int angles = 0;
+  for (; at < name.size(); ++at) {
+    if (name.substr(at).starts_with(kAnonymous))
+      at += kAnonymous.size() - 1;
+    else if (name[at] == '<')
+      ++angles;
+    else if (name[at] == '>')
+      --angles;
+    else if (name[at] == '(' && angles <= 0 && !name.substr(0, at).ends_with("operator"))
+      break;
+  }
+  return name.substr(0, at);
+}
+
 StackSummary summarize_stack(const ProcessRecording& process, StackId stack, size_t max_callers) {
   const auto filename = [&process](FrameId id) {
     return process.strings.at(process.stacks.frame(id).filename);
+  };
+  const auto name = [&process](FrameId id) {
+    return process.strings.at(process.stacks.frame(id).name);
   };
   const auto all = process.stacks.frames(stack);
   std::vector<FrameId> frames;
   std::ranges::copy_if(all, std::back_inserter(frames),
                        [&](FrameId id) { return is_python_file(filename(id)); });
-  if (frames.empty())
-    std::ranges::copy_if(all, std::back_inserter(frames), [&](FrameId id) {
-      return !is_noise(process.strings.at(process.stacks.frame(id).name));
-    });
+  const bool has_python = !frames.empty();
+  if (!has_python)
+    std::ranges::copy_if(all, std::back_inserter(frames),
+                         [&](FrameId id) { return !is_noise(name(id)); });
   if (frames.empty()) frames.assign(all.begin(), all.end());
 
   StackSummary summary;
   if (frames.empty()) return summary;
-  const auto is_own = [&](FrameId id) { return !is_library_file(filename(id)); };
+  const auto is_own = [&](FrameId id) {
+    return has_python ? !is_library_file(filename(id)) : is_backward_step(name(id));
+  };
   auto place = std::ranges::find_if(frames, is_own);
   const bool has_own = place != frames.end();
   if (!has_own) place = frames.begin();

@@ -9,8 +9,9 @@
 namespace vramscope {
 
 struct StackSummary {
-  // The innermost frame of the user's own code; without one the innermost Python frame; without
-  // Python the innermost native one. False: the stack is empty.
+  // The innermost frame of the user's own code; without one the innermost Python frame. In stacks
+  // without Python: the step of the backward pass, else the innermost native frame that is not the
+  // allocator's or the dispatcher's. False: the stack is empty.
   bool known = false;
   FrameId place = 0;
   // The innermost frame of all, where it is another one: inside which library call it happened.
@@ -27,5 +28,8 @@ bool is_library_file(std::string_view filename);
 
 // "torch/nn/modules/linear.py" for a file of an installed package, else the name as it is.
 std::string_view short_filename(std::string_view filename);
+
+// A C++ name without its arguments: "at::native::mm(at::Tensor const&)" -> "at::native::mm".
+std::string_view short_function_name(std::string_view name);
 
 }  // namespace vramscope

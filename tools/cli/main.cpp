@@ -38,7 +38,8 @@ std::string one_line(std::string text) {
 int parse_and_run(int argc, char** argv) {
   CLI::App app{
       "vramscope records what a program allocates on the GPU and tells what filled it.\n"
-      "RUN is a session file, a folder of session files (ranks), or a snapshot that PyTorch wrote."};
+      "RUN is a session file, a folder of session files (ranks), or a snapshot that PyTorch "
+      "wrote."};
   app.name("vramscope");
   app.set_version_flag("--version", "vramscope " VRAMSCOPE_VERSION);
   app.require_subcommand(0, 1);

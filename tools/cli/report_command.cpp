@@ -25,8 +25,7 @@ struct ReportOptions {
 int print_report(const ReportOptions& options) {
   const Recording recording = open_recording(options.run, {.native_frames = options.native});
   std::vector<ProcessReport> reports;
-  for (const ProcessRecording* process :
-       choose_processes(recording, options.process, options.run))
+  for (const ProcessRecording* process : choose_processes(recording, options.process, options.run))
     reports.push_back(report_process(*process));
   std::cout << (options.json ? report_json(reports, options.top)
                              : report_text(reports, options.top))

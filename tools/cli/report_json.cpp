@@ -89,6 +89,7 @@ Json process_json(const ProcessReport& report, size_t top) {
           {"lost_events", process.lost_events},
           {"finished", process.finished},
           {"warning", text_or_null(process.warning)},
+          {"repairs", process.repairs},
           {"counter_differences", process.counters.differences},
           {"devices", std::move(devices)},
           {"ooms", std::move(ooms)},

@@ -43,7 +43,8 @@ class ReportText {
 
   void add_heading() {
     const ProcessRecording& process = *process_;
-    line("%s", shown(process.command.empty() ? process.source : process.command, kTextColumns).c_str());
+    line("%s",
+         shown(process.command.empty() ? process.source : process.command, kTextColumns).c_str());
     std::string facts;
     const auto add = [&facts](const std::string& fact) {
       facts += (facts.empty() ? "" : ", ") + fact;
@@ -62,11 +63,10 @@ class ReportText {
   void add_warnings() {
     const ProcessRecording& process = *process_;
     if (!process.warning.empty()) add_warning(process.warning);
-    if (!process.finished)
-      add_warning("the process did not end in good order; all that it recorded is here");
     if (process.lost_events > 0)
-      add_warning(plural(process.lost_events, "event") +
-                  " found no room in the ring: what follows is incomplete; use a larger VRAMSCOPE_RING");
+      add_warning(
+          plural(process.lost_events, "event") +
+          " found no room in the ring: what follows is incomplete; use a larger VRAMSCOPE_RING");
     if (process.counters.differences > 0)
       add_warning("the framework's own counters differ from these figures after " +
                   plural(process.counters.differences, "event") + ", by at most " +
@@ -102,11 +102,11 @@ class ReportText {
 
   void add_peak(const DeviceReport& device) {
     text += '\n';
-    line("  What filled it at the peak (after event %s of %s)", with_commas(device.peak_event).c_str(),
-         with_commas(device.events).c_str());
+    line("  What filled it at the peak (after event %s of %s)",
+         with_commas(device.peak_event).c_str(), with_commas(device.events).c_str());
     line("  %11s %7s %8s  %s", "bytes", "share", "blocks", "allocated at");
-    const size_t count = top_ == 0 ? device.stacks_at_peak.size()
-                                   : std::min(top_, device.stacks_at_peak.size());
+    const size_t count =
+        top_ == 0 ? device.stacks_at_peak.size() : std::min(top_, device.stacks_at_peak.size());
     for (size_t i = 0; i < count; ++i) {
       const StackUse& use = device.stacks_at_peak[i];
       add_use(use.bytes, use.blocks, device.peak_allocated_bytes, stack_lines(use));
@@ -117,13 +117,15 @@ class ReportText {
       rest.blocks += device.stacks_at_peak[i].blocks;
     }
     if (rest.blocks > 0)
-      add_use(rest.bytes, rest.blocks, device.peak_allocated_bytes,
-              {plural(device.stacks_at_peak.size() - count, "other stack") + " (--top 0 shows all)"});
+      add_use(
+          rest.bytes, rest.blocks, device.peak_allocated_bytes,
+          {plural(device.stacks_at_peak.size() - count, "other stack") + " (--top 0 shows all)"});
   }
 
   void add_use(uint64_t bytes, uint64_t blocks, uint64_t total,
                const std::vector<std::string>& where) {
-    const double share = total == 0 ? 0 : 100.0 * static_cast<double>(bytes) / static_cast<double>(total);
+    const double share =
+        total == 0 ? 0 : 100.0 * static_cast<double>(bytes) / static_cast<double>(total);
     line("  %11s %5.1f %% %8s  %s", binary_size(bytes).c_str(), share, with_commas(blocks).c_str(),
          where.front().c_str());
     for (size_t i = 1; i < where.size(); ++i)
@@ -151,12 +153,13 @@ class ReportText {
   std::string place(FrameId id, size_t columns) const {
     const Frame& frame = process_->stacks.frame(id);
     const std::string_view filename = process_->strings.at(frame.filename);
-    const std::string_view name = process_->strings.at(frame.name);
-    if (filename.empty() || filename == "??") return shown(name, columns);
+    const std::string_view name = short_function_name(process_->strings.at(frame.name));
+    if (filename.empty() || frame.line <= 0) return shown(name, columns);  // native, no debug info
     const std::string number = ":" + std::to_string(frame.line) + " ";
     const std::string function = shown(name, std::max<size_t>(columns / 3, 12));
     const size_t used = number.size() + std::min(function.size(), columns / 3);
-    return shown(short_filename(filename), columns - std::min(used, columns / 2)) + number + function;
+    return shown(short_filename(filename), columns - std::min(used, columns / 2)) + number +
+           function;
   }
 
   void add_owners(const DeviceReport& device) {

@@ -226,7 +226,8 @@ class PickleParser {
 
   void push_memo(uint32_t id) {
     const auto found = memo_.find(id);
-    if (found == memo_.end()) fail("a damaged pickle: memo entry " + std::to_string(id) + " is missing");
+    if (found == memo_.end())
+      fail("a damaged pickle: memo entry " + std::to_string(id) + " is missing");
     stack_.push_back(found->second);
   }
 
@@ -261,7 +262,8 @@ class PickleParser {
   // grow move there and double.
   void reserve(PickleDocument::Node& node, size_t count) {
     if (count <= node.capacity) return;
-    const size_t capacity = node.capacity == 0 ? count : std::max<size_t>(count, node.capacity * 2ul);
+    const size_t capacity =
+        node.capacity == 0 ? count : std::max<size_t>(count, node.capacity * 2ul);
     if (capacity > std::numeric_limits<uint32_t>::max()) fail("a container with too many items");
     const size_t begin = document_.items_.size();
     document_.items_.resize(begin + capacity);

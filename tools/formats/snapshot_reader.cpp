@@ -18,6 +18,7 @@ class SnapshotBuilder {
 
   void build() {
     const NodeId root = document_.root();
+    fields_.dict(root, "the snapshot");
     const auto traces = fields_.list(fields_.at(root, "device_traces"), "device_traces");
     for (size_t device = 0; device < traces.size(); ++device) {
       DeviceTrace& trace = process_.devices.emplace_back();
@@ -150,7 +151,8 @@ class SnapshotBuilder {
     const std::string_view name = fields_.text(node, "state");
     for (const auto state : {BlockState::kActive, BlockState::kPendingFree, BlockState::kInactive})
       if (name == block_state_name(state)) return state;
-    if (name == "active_awaiting_free") return BlockState::kPendingFree;  // as its documentation has it
+    if (name == "active_awaiting_free")
+      return BlockState::kPendingFree;  // as its documentation has it
     fields_.fail(node, "an unknown block state");
   }
 
@@ -164,10 +166,10 @@ class SnapshotBuilder {
   std::string describe_skipped() const {
     std::string text;
     if (skipped_events_ > 0)
-      text = std::to_string(skipped_events_) + " events of unknown kinds were left out";
+      text = "events of unknown kinds left out: " + std::to_string(skipped_events_);
     if (hidden_segments_ > 0)
-      text += (text.empty() ? "" : "; ") + std::to_string(hidden_segments_) +
-              " segments of devices without a trace were left out";
+      text += std::string(text.empty() ? "" : "; ") +
+              "segments of devices without a trace left out: " + std::to_string(hidden_segments_);
     return text;
   }
 

@@ -40,7 +40,8 @@ class AddressMap {
     // tombstones, so probes stay short.
     for (size_t next = after(hole); slots_[next].used; next = after(next)) {
       const size_t home = home_of(slots_[next].address);
-      const bool stays = hole <= next ? (hole < home && home <= next) : (hole < home || home <= next);
+      const bool stays =
+          hole <= next ? (hole < home && home <= next) : (hole < home || home <= next);
       if (stays) continue;
       slots_[hole] = slots_[next];
       hole = next;

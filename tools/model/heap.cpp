@@ -43,7 +43,7 @@ void Heap::start_from(const DeviceTrace& trace, const HeapLayout& final_layout) 
     }
   }
   for (auto event = trace.events.rbegin(); event != trace.events.rend(); ++event) {
-    const LiveSegment segment{event->size, event->stream, {},   event->stack,
+    const LiveSegment segment{event->size,  event->stream,  {},   event->stack,
                               event->owner, event->outside, false};
     if (event->action == Action::kSegmentAlloc) remove_segment(event->address);
     if (event->action == Action::kSegmentFree) add_segment(event->address, segment);
@@ -53,7 +53,7 @@ void Heap::start_from(const DeviceTrace& trace, const HeapLayout& final_layout) 
 }
 
 void Heap::apply(const TraceEvent& event) {
-  const LiveSegment segment{event.size,  event.stream, {},   event.stack,
+  const LiveSegment segment{event.size,  event.stream,  {},   event.stack,
                             event.owner, event.outside, false};
   switch (event.action) {
     case Action::kAlloc:
@@ -168,8 +168,9 @@ void Heap::unmap_range(uint64_t address, uint64_t size) {
 HeapLayout Heap::layout() const {
   std::vector<std::pair<uint64_t, const LiveBlock*>> sorted;
   sorted.reserve(blocks_.size());
-  blocks_.for_each(
-      [&sorted](uint64_t address, const LiveBlock& block) { sorted.emplace_back(address, &block); });
+  blocks_.for_each([&sorted](uint64_t address, const LiveBlock& block) {
+    sorted.emplace_back(address, &block);
+  });
   std::ranges::sort(sorted, {}, [](const auto& entry) { return entry.first; });
 
   HeapLayout layout;
@@ -187,9 +188,9 @@ HeapLayout Heap::layout() const {
       const auto& [address, block] = *next;
       if (address < filled || block->size > end - address || block->size == 0) continue;
       if (address > filled) layout.blocks.push_back({filled, address - filled});
-      layout.blocks.push_back(
-          {address, block->size, block->size,
-           block->pending_free ? BlockState::kPendingFree : BlockState::kActive, block->stack});
+      layout.blocks.push_back({address, block->size, block->size,
+                               block->pending_free ? BlockState::kPendingFree : BlockState::kActive,
+                               block->stack});
       filled = address + block->size;
     }
     if (filled < end) layout.blocks.push_back({filled, end - filled});

@@ -128,7 +128,7 @@ struct ProcessRecording {
   uint64_t events = 0;       // recorded, of all devices and kinds
   uint64_t lost_events = 0;  // found no room
   uint64_t repairs = 0;      // events added or left out because of holes in the recording
-  bool finished = true;      // false: the session did not end in good order
+  bool finished = true;      // false: the process left by a signal or _exit
   std::string warning;       // of the file: cut off, damaged...; empty if sound
   uint64_t contexts = 0;     // CUDA contexts created
   HostMemory host_memory;

@@ -102,9 +102,8 @@ class SessionRecorder {
   TraceEvent trace_event(const SessionEvent& recorded) {
     const Event& event = recorded.event;
     TraceEvent made;
-    made.thread = recorded.thread < session_.threads.size()
-                      ? session_.threads[recorded.thread].thread_id
-                      : 0;
+    made.thread =
+        recorded.thread < session_.threads.size() ? session_.threads[recorded.thread].thread_id : 0;
     made.stack = stacks_.of(event);
     made.address = event.address;
     made.size = event.size;

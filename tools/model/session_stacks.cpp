@@ -10,9 +10,7 @@ namespace vramscope {
 namespace {
 
 std::string bytes_of_hex(const std::string& hex) {
-  const auto digit = [](char c) {
-    return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10;
-  };
+  const auto digit = [](char c) { return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10; };
   std::string bytes;
   for (size_t i = 0; i + 1 < hex.size(); i += 2)
     bytes.push_back(static_cast<char>(digit(hex[i]) << 4 | digit(hex[i + 1])));
