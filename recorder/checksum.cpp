@@ -6,6 +6,9 @@
 
 namespace vramscope {
 
-uint64_t checksum(std::span<const std::byte> bytes) { return XXH64(bytes.data(), bytes.size(), 0); }
+uint64_t chunk_checksum(const ChunkHeader& header, std::span<const std::byte> stored) {
+  const uint64_t payload = XXH64(stored.data(), stored.size(), 0);
+  return XXH64(&header, offsetof(ChunkHeader, checksum), payload);
+}
 
 }  // namespace vramscope

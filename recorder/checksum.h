@@ -4,9 +4,12 @@
 #include <cstdint>
 #include <span>
 
+#include "recorder/session_file.h"
+
 namespace vramscope {
 
-// XXH64, seed 0: the checksum of chunks in session files.
-uint64_t checksum(std::span<const std::byte> bytes);
+// ChunkHeader::checksum of a chunk in a session file: XXH64 of the header's bytes before that
+// field, with the XXH64 (seed 0) of the stored payload as the seed.
+uint64_t chunk_checksum(const ChunkHeader& header, std::span<const std::byte> stored);
 
 }  // namespace vramscope

@@ -43,7 +43,7 @@ struct ChunkHeader {
   uint32_t stored_bytes;    // in the file, after this header
   uint64_t begin_position;  // kRecords: position in the ring of the first record; a chunk that
                             // repeats positions is skipped
-  uint64_t checksum;        // XXH64 (seed 0) of the stored payload
+  uint64_t checksum;        // of this header and the stored payload: checksum.h
 };
 static_assert(sizeof(ChunkHeader) == 32);
 

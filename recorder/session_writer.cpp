@@ -105,7 +105,7 @@ bool SessionWriter::write_chunk(ChunkHeader header, std::span<const std::byte> r
   header.magic = kChunkMagic;
   header.raw_bytes = static_cast<uint32_t>(raw.size());
   header.stored_bytes = static_cast<uint32_t>(stored.size());
-  header.checksum = checksum(stored);
+  header.checksum = chunk_checksum(header, stored);
   const uint64_t offset = end_;
   if (!write_at_end(bytes_of(header), stored)) return false;
   index_.push_back({offset, events, header.type, {}});

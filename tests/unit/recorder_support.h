@@ -50,6 +50,7 @@ inline std::string read_file(const std::string& path) {
 }
 
 inline void write_file(const std::string& path, const std::string& bytes) {
+  std::filesystem::remove(path);  // ext4 flushes a file that is cut to nothing and written again
   std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
 }
 
