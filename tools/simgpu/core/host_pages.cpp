@@ -2,6 +2,8 @@
 
 #include <sys/mman.h>
 
+#include <cstring>
+
 #include "tools/simgpu/core/units.h"
 
 namespace simgpu::host_pages {
@@ -45,9 +47,16 @@ bool set_accessible(uint64_t address, uint64_t size_bytes, bool accessible) {
 }
 
 void discard(uint64_t address, uint64_t size_bytes) {
+  const uint64_t range_end = address + size_bytes;
   const uint64_t begin = round_up(address, kPageBytes);
-  const uint64_t end = round_down(address + size_bytes, kPageBytes);
-  if (end > begin) madvise(pointer(begin), end - begin, MADV_DONTNEED);
+  const uint64_t end = round_down(range_end, kPageBytes);
+  if (end <= begin) {
+    std::memset(pointer(address), 0, size_bytes);
+    return;
+  }
+  std::memset(pointer(address), 0, begin - address);
+  madvise(pointer(begin), end - begin, MADV_DONTNEED);
+  std::memset(pointer(end), 0, range_end - end);
 }
 
 void unreserve(uint64_t address, uint64_t size_bytes) { munmap(pointer(address), size_bytes); }

@@ -20,8 +20,8 @@ void make_inaccessible(uint64_t address, uint64_t size_bytes);
 
 bool set_accessible(uint64_t address, uint64_t size_bytes, bool accessible);
 
-// Gives the whole pages inside the range back; they read as zero afterwards. Bytes of partial pages
-// are kept.
+// Makes an accessible range read as zero: gives the whole pages inside it back, clears the bytes of
+// partial pages, which may be shared with neighbours.
 void discard(uint64_t address, uint64_t size_bytes);
 
 void unreserve(uint64_t address, uint64_t size_bytes);
