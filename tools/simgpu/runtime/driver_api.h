@@ -8,11 +8,11 @@
 #define SIMGPU_DRIVER_FUNCTIONS(ROW) \
   /* devices and contexts */ \
   ROW(cuInit) ROW(cuDriverGetVersion) ROW(cuDeviceGetCount) ROW(cuDeviceGetName) \
-  ROW(cuDeviceTotalMem) ROW(cuDeviceGetAttribute) ROW(cuDeviceGetUuid) ROW(cuDeviceGetLuid) \
+  ROW(cuDeviceTotalMem) ROW(cuDeviceGetAttribute) ROW(cuDeviceGetUuid) \
   ROW(cuDeviceGetPCIBusId) ROW(cuDeviceGetByPCIBusId) ROW(cuDeviceCanAccessPeer) \
-  ROW(cuDeviceGetP2PAttribute) ROW(cuDevicePrimaryCtxRetain) ROW(cuDevicePrimaryCtxRelease) \
+  ROW(cuDeviceGetP2PAttribute) ROW(cuDevicePrimaryCtxRetain) \
   ROW(cuDevicePrimaryCtxReset) ROW(cuDevicePrimaryCtxGetState) ROW(cuDevicePrimaryCtxSetFlags) \
-  ROW(cuCtxSetCurrent) ROW(cuCtxGetCurrent) ROW(cuCtxGetDevice) ROW(cuCtxGetFlags) \
+  ROW(cuCtxSetCurrent) ROW(cuCtxGetCurrent) ROW(cuCtxGetDevice) \
   ROW(cuCtxSynchronize) ROW(cuCtxGetStreamPriorityRange) ROW(cuCtxGetLimit) ROW(cuCtxSetLimit) \
   ROW(cuCtxEnablePeerAccess) ROW(cuCtxDisablePeerAccess) \
   ROW(cuProfilerStart) ROW(cuProfilerStop) \

@@ -121,10 +121,7 @@ cudaError_t reset_current_device() {
   if (primary.contexts[device] == nullptr) return cudaSuccess;
   primary.contexts[device] = nullptr;
   driver_api().cuCtxSetCurrent(nullptr);
-  if (CUresult result = driver_api().cuDevicePrimaryCtxReset(device); result != CUDA_SUCCESS) {
-    return record_error(result);
-  }
-  return record_error(driver_api().cuDevicePrimaryCtxRelease(device));
+  return record_error(driver_api().cuDevicePrimaryCtxReset(device));
 }
 
 cudaError_t record_error(cudaError_t error) {
