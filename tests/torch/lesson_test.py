@@ -7,6 +7,8 @@ from support import events
 from support.paths import TORCH_TESTS
 from support.recordings import recording_of
 
+WORKSPACE_BYTES = (1 << 20, 64 << 20)  # cuBLAS's, between the example's small and large tensors
+
 
 def line_of(script, text):
     """The number of the one line of a script that holds a text."""
@@ -28,27 +30,28 @@ def only_process(recording):
 
 @pytest.mark.xdist_group("linear")
 def test_linear_allocates_the_lessons_bytes_at_the_lessons_lines():
+    """A block holds what was asked for, rounded up to 512 B or left unsplit: PyTorch's own history, of the same
+    run, names the request."""
     script = "examples/linear.py"
-    trace = only_process(recording_of(BY_NAME["linear"]))
+    recording = recording_of(BY_NAME["linear"])
     model, inputs, outputs = (
         line_of(script, text) for text in ("nn.Linear(", "inputs = torch.randn(", "outputs = model(")
     )
-    tensors = [
-        (script_line(event, script), event["size"])
-        for event in trace
-        if event["action"] == "alloc" and event["size"] >= 200_000 and script_line(event, script)
-    ]
-    workspace = [entry for entry in tensors if entry[0] == outputs and entry[1] < 1_000_000_000]
-    assert [entry for entry in tensors if entry not in workspace] == [
-        (model, events.rounded(2_000_000_000)),
-        (model, events.rounded(200_000)),
-        (inputs, events.rounded(200_000_000)),
-        (outputs, events.rounded(1_000_000_000)),
-        (inputs, events.rounded(200_000_000)),
-        (outputs, events.rounded(1_000_000_000)),
-        (inputs, events.rounded(200_000_000)),
-        (outputs, events.rounded(1_000_000_000)),
-    ]
+    lesson = [(model, 2_000_000_000), (model, 200_000)] + 3 * [(inputs, 200_000_000), (outputs, 1_000_000_000)]
+    (account,) = recording.torch_accounts().values()
+    assert tensors_by_line(account["snapshot"]["device_traces"][0], script) == lesson
+    ours = tensors_by_line(only_process(recording), script)
+    assert [line for line, _ in ours] == [line for line, _ in lesson]
+    assert [size for _, size in ours if size < 2_000_000] == [200_192]
+    wrong = [(ours, theirs) for (_, ours), (_, theirs) in zip(ours, lesson) if not events.is_block_size(ours, theirs)]
+    assert wrong == []
+
+
+def tensors_by_line(trace, script):
+    """[(line of the script, bytes)] of what it allocated, but for the workspace of the matrix product."""
+    allocations = [event for event in trace if event["action"] == "alloc"]
+    placed = [(script_line(event, script), event["size"]) for event in allocations]
+    return [(line, size) for line, size in placed if line and not WORKSPACE_BYTES[0] <= size <= WORKSPACE_BYTES[1]]
 
 
 def peaks_by_phase(trace, script):

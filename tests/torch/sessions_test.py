@@ -15,8 +15,8 @@ LEAVES = TORCH_TESTS / "scripts" / "leaves_abruptly.py"
 TRAINS = TORCH_TESTS / "scripts" / "train_adamw.py"
 
 
-def only_device(run):
-    (process,) = json.loads(vramscope_ok("report", "--json", run))["processes"]
+def only_device(run, *options):
+    (process,) = json.loads(vramscope_ok("report", "--json", *options, run))["processes"]
     assert process["lost_events"] == 0
     (device,) = process["devices"]
     return device
@@ -77,8 +77,8 @@ def test_run_says_where_the_session_is(tmp_path):
 
 
 def frames_of(run):
-    """Names of all frames of all blocks at the peak."""
-    return {frame["name"] for entry in only_device(run)["top"] for frame in entry["frames"]}
+    """Names of all frames of all blocks at the peak; native frames follow Python's."""
+    return {frame["name"] for entry in only_device(run, "--native")["top"] for frame in entry["frames"]}
 
 
 @pytest.mark.parametrize(
