@@ -26,12 +26,14 @@
 namespace vramscope {
 
 enum class RecordKind : uint8_t {
-  kPadding = 0,      // fills the end of a ring; words counts, nothing else
-  kThread = 1,       // id: thread id (gettid); payload: ThreadDefinition
-  kApi = 2,          // id: Event::api; payload: the entry point's name, zero-padded
-  kModule = 3,       // id: counter; payload: ModuleDefinition and path
+  kPadding = 0,  // fills the end of a ring; words counts, nothing else
+  kThread = 1,   // id: thread id (gettid); payload: ThreadDefinition
+  kApi = 2,      // id: Event::api; payload: the entry point's name, zero-padded
+  kModule = 3,   // id: counter; payload: ModuleDefinition and path. Each thread defines those that
+                 // its stacks lie in: of two whose ranges overlap, the later one holds for the
+                 // stacks that follow in the stream
   kNativeStack = 4,  // id: Event::native_stack; payload: one uint64_t per frame, innermost first:
-                     // the return address
+                     // the return address; where a signal interrupted a frame, its instruction + 1
   kPythonCode = 5,   // id: PythonFrame::code; payload: PythonCodeDefinition and strings
   kPythonStack = 6,  // id: Event::python_stack; payload: one PythonFrame per frame, innermost first
   kDropped = 7,      // payload: DroppedDefinition: events that found the ring full
@@ -85,9 +87,9 @@ constexpr int8_t kNoDevice = -1;
 
 struct Event {
   RecordKind kind;
-  // Ordinal as the process sees it. kNoDevice: host memory, reserved addresses; and calls that refer
-  // to something that exists (frees, maps, access, pools by handle, destroys): its device is known
-  // from the event that made it, found by address or handle.
+  // Ordinal as the process sees it. kNoDevice: host memory, reserved addresses; and calls that
+  // refer to something that exists (frees, maps, access, pools by handle, destroys): its device is
+  // known from the event that made it, found by address or handle.
   int8_t device;
   uint16_t api;    // which entry point was called: defined by a kApi record
   int32_t result;  // CUresult; 0 for blocks
@@ -133,8 +135,9 @@ struct ModuleDefinition {
 static_assert(sizeof(ModuleDefinition) == 32);
 
 struct PythonFrame {
-  uint32_t code;         // id of a kPythonCode record
-  uint32_t instruction;  // byte offset of the current instruction in the code object
+  uint32_t code;  // id of a kPythonCode record
+  // Byte offset of the current instruction in the code object; UINT32_MAX before the first one.
+  uint32_t instruction;
 };
 static_assert(sizeof(PythonFrame) == 8);
 
