@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <atomic>
 #include <charconv>
+#include <map>
 #include <numeric>
+#include <string_view>
 #include <thread>
 #include <tuple>
 
@@ -57,16 +59,29 @@ void run(const Job& job, std::span<const CodeAddress> addresses,
   }
 }
 
+// Index of the first module that is the same file at the same addresses, for each: a recording
+// names a module once per thread.
+std::vector<uint32_t> find_originals(std::span<const SymbolModule> modules) {
+  std::map<std::tuple<std::string_view, std::string_view, uint64_t>, uint32_t> first;
+  std::vector<uint32_t> originals;
+  originals.reserve(modules.size());
+  for (const SymbolModule& module : modules) {
+    const auto index = static_cast<uint32_t>(originals.size());
+    originals.push_back(
+        first.try_emplace({module.path, module.build_id, module.bias}, index).first->second);
+  }
+  return originals;
+}
+
 // Splits `order`, which is sorted by module, into one job per module: the largest first, so that no
 // thread begins a long one at the end. Addresses outside any module need none.
 std::vector<Job> make_jobs(std::span<const SymbolModule> modules,
-                           std::span<const CodeAddress> addresses,
-                           std::span<const uint32_t> order) {
+                           std::span<const uint32_t> module_of, std::span<const uint32_t> order) {
   std::vector<Job> jobs;
   while (!order.empty()) {
-    const uint32_t module = addresses[order.front()].module;
-    const auto end = std::ranges::find_if(
-        order, [&](uint32_t index) { return addresses[index].module != module; });
+    const uint32_t module = module_of[order.front()];
+    const auto end =
+        std::ranges::find_if(order, [&](uint32_t index) { return module_of[index] != module; });
     const auto count = static_cast<size_t>(end - order.begin());
     if (module < modules.size()) jobs.push_back({&modules[module], order.first(count)});
     order = order.subspan(count);
@@ -93,13 +108,19 @@ void run_all(std::span<const Job> jobs, std::span<const CodeAddress> addresses, 
 std::vector<SymbolizedFrame> symbolize(std::span<const SymbolModule> modules,
                                        std::span<const CodeAddress> addresses, unsigned threads) {
   std::vector<SymbolizedFrame> frames(addresses.size());
+  const std::vector<uint32_t> originals = find_originals(modules);
+  std::vector<uint32_t> module_of;
+  module_of.reserve(addresses.size());
+  for (const CodeAddress& address : addresses) {
+    module_of.push_back(address.module < modules.size() ? originals[address.module] : kNoModule);
+  }
   std::vector<uint32_t> order(addresses.size());
   std::iota(order.begin(), order.end(), 0);
   std::ranges::sort(order, [&](uint32_t a, uint32_t b) {
-    return std::tuple(addresses[a].module, addresses[a].return_address, a) <
-           std::tuple(addresses[b].module, addresses[b].return_address, b);
+    return std::tuple(module_of[a], addresses[a].return_address, a) <
+           std::tuple(module_of[b], addresses[b].return_address, b);
   });
-  run_all(make_jobs(modules, addresses, order), addresses, threads, frames);
+  run_all(make_jobs(modules, module_of, order), addresses, threads, frames);
   for (size_t i = 0; i < frames.size(); ++i) {
     if (frames[i].function.empty()) frames[i].function = hexadecimal(addresses[i].return_address);
   }
