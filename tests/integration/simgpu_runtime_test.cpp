@@ -241,6 +241,51 @@ TEST_F(Runtime, CapturesAndReplaysASet) {
   EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
 }
 
+TEST_F(Runtime, LaunchesAGraphOfHandMadeNodes) {
+  char* device = nullptr;
+  ASSERT_EQ(cudaMalloc(reinterpret_cast<void**>(&device), 8), cudaSuccess);
+  cudaGraph_t graph = nullptr;
+  ASSERT_EQ(cudaGraphCreate(&graph, 0), cudaSuccess);
+  cudaMemsetParams fill{};
+  fill.dst = device;
+  fill.value = 3;
+  fill.elementSize = 1;
+  fill.width = 4;
+  fill.height = 1;
+  cudaGraphNode_t set = nullptr;
+  cudaGraphNode_t copy = nullptr;
+  ASSERT_EQ(cudaGraphAddMemsetNode(&set, graph, nullptr, 0, &fill), cudaSuccess);
+  ASSERT_EQ(cudaGraphAddMemcpyNode1D(&copy, graph, &set, 1, device + 4, device, 4,
+                                     cudaMemcpyDeviceToDevice),
+            cudaSuccess);
+  cudaGraphExec_t executable = nullptr;
+  ASSERT_EQ(cudaGraphInstantiate(&executable, graph, 0), cudaSuccess);
+  ASSERT_EQ(cudaGraphLaunch(executable, nullptr), cudaSuccess);
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  std::array<char, 8> back{};
+  ASSERT_EQ(cudaMemcpy(back.data(), device, 8, cudaMemcpyDeviceToHost), cudaSuccess);
+  EXPECT_EQ(back, (std::array<char, 8>{3, 3, 3, 3, 3, 3, 3, 3}));
+  EXPECT_EQ(cudaGraphExecDestroy(executable), cudaSuccess);
+  EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+  EXPECT_EQ(cudaFree(device), cudaSuccess);
+}
+
+TEST_F(Runtime, CopiesBetweenDevices) {
+  std::array<void*, 2> memory{};
+  for (int device : {1, 0}) {
+    ASSERT_EQ(cudaSetDevice(device), cudaSuccess);
+    ASSERT_EQ(cudaMalloc(&memory[device], 4), cudaSuccess);
+  }
+  int value = 17;
+  int back = 0;
+  ASSERT_EQ(cudaMemcpy(memory[0], &value, 4, cudaMemcpyHostToDevice), cudaSuccess);
+  EXPECT_EQ(cudaMemcpyPeer(memory[1], 1, memory[0], 0, 4), cudaSuccess);
+  ASSERT_EQ(cudaMemcpy(&back, memory[1], 4, cudaMemcpyDeviceToHost), cudaSuccess);
+  EXPECT_EQ(back, 17);
+  EXPECT_EQ(cudaMemcpyPeer(memory[1], 2, memory[0], 0, 4), cudaErrorInvalidDevice);
+  for (void* address : memory) EXPECT_EQ(cudaFree(address), cudaSuccess);
+}
+
 TEST_F(Runtime, StreamOrderedMemoryComesFromThePool) {
   cudaMemPool_t pool = nullptr;
   ASSERT_EQ(cudaDeviceGetDefaultMemPool(&pool, 0), cudaSuccess);

@@ -20,7 +20,8 @@
   ROW(cuMemGetInfo) ROW(cuMemAlloc) ROW(cuMemAllocPitch) ROW(cuMemFree) ROW(cuMemAllocManaged) \
   ROW(cuMemHostAlloc) ROW(cuMemFreeHost) ROW(cuMemHostRegister) ROW(cuMemHostUnregister) \
   ROW(cuMemHostGetDevicePointer) ROW(cuMemHostGetFlags) ROW(cuPointerGetAttributes) \
-  ROW(cuMemRangeGetAttribute) ROW(cuMemRangeGetAttributes) ROW(cuIpcGetMemHandle) \
+  ROW(cuMemAdvise) ROW(cuMemPrefetchAsync) ROW(cuMemRangeGetAttribute) \
+  ROW(cuMemRangeGetAttributes) ROW(cuIpcGetMemHandle) \
   ROW(cuIpcOpenMemHandle) ROW(cuIpcCloseMemHandle) ROW(cuIpcGetEventHandle) \
   ROW(cuIpcOpenEventHandle) ROW(cuArray3DCreate) ROW(cuArray3DGetDescriptor) \
   ROW(cuArrayDestroy) \
@@ -33,9 +34,10 @@
   ROW(cuMemPoolExportPointer) ROW(cuMemPoolImportPointer) ROW(cuDeviceGetGraphMemAttribute) \
   ROW(cuDeviceSetGraphMemAttribute) ROW(cuDeviceGraphMemTrim) \
   /* copies and sets */ \
-  ROW(cuMemcpy) ROW(cuMemcpyAsync) \
-  ROW(cuMemcpy2D) ROW(cuMemcpy2DAsync) ROW(cuMemcpy3D) ROW(cuMemcpy3DAsync) \
+  ROW(cuMemcpy) ROW(cuMemcpyAsync) ROW(cuMemcpyPeer) ROW(cuMemcpyPeerAsync) \
+  ROW(cuMemcpy2DUnaligned) ROW(cuMemcpy2DAsync) ROW(cuMemcpy3D) ROW(cuMemcpy3DAsync) \
   ROW(cuMemcpy3DPeer) ROW(cuMemcpy3DPeerAsync) ROW(cuMemsetD8) ROW(cuMemsetD8Async) \
+  ROW(cuMemsetD2D8) ROW(cuMemsetD2D8Async) \
   /* streams, capture and events */ \
   ROW(cuStreamCreateWithPriority) ROW(cuStreamDestroy) ROW(cuStreamSynchronize) \
   ROW(cuStreamQuery) ROW(cuStreamWaitEvent) ROW(cuStreamGetPriority) ROW(cuStreamGetFlags) \
@@ -51,7 +53,10 @@
   ROW(cuGraphGetRootNodes) ROW(cuGraphGetEdges) ROW(cuGraphNodeGetType) \
   ROW(cuGraphNodeGetDependencies) ROW(cuGraphNodeGetDependentNodes) ROW(cuGraphAddDependencies) \
   ROW(cuGraphRemoveDependencies) ROW(cuGraphDestroyNode) ROW(cuGraphAddEmptyNode) \
-  ROW(cuGraphAddChildGraphNode) ROW(cuGraphInstantiateWithFlags) \
+  ROW(cuGraphAddChildGraphNode) ROW(cuGraphAddKernelNode) ROW(cuGraphAddMemcpyNode) \
+  ROW(cuGraphAddMemsetNode) ROW(cuGraphAddHostNode) ROW(cuGraphAddEventRecordNode) \
+  ROW(cuGraphAddEventWaitNode) ROW(cuGraphAddMemAllocNode) ROW(cuGraphAddMemFreeNode) \
+  ROW(cuGraphExecUpdate) ROW(cuGraphInstantiateWithFlags) \
   ROW(cuGraphInstantiateWithParams) ROW(cuGraphLaunch) \
   ROW(cuGraphUpload) ROW(cuGraphExecDestroy) ROW(cuGraphExecGetFlags) ROW(cuGraphDebugDotPrint) \
   ROW(cuUserObjectCreate) ROW(cuUserObjectRetain) ROW(cuUserObjectRelease) \

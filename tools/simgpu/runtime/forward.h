@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstring>
 #include <type_traits>
 
 #include "tools/simgpu/runtime/driver_api.h"
@@ -26,6 +27,15 @@ To to_driver(From value) {
   } else {
     return static_cast<To>(value);
   }
+}
+
+/// A structure that both interfaces declare alike under two names, to be passed by value.
+template <typename To, typename From>
+To as_driver_struct(const From& value) {
+  static_assert(sizeof(To) == sizeof(From));
+  To converted;
+  std::memcpy(&converted, &value, sizeof converted);
+  return converted;
 }
 
 template <typename... Parameters, typename... Arguments>

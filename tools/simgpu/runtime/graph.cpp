@@ -61,17 +61,6 @@ cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t
   return forward<&DriverApi::cuGraphRemoveDependencies>(graph, from, to, data, count);
 }
 
-cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph,
-                                  const cudaGraphNode_t* dependencies, size_t count) {
-  return forward<&DriverApi::cuGraphAddEmptyNode>(node, graph, dependencies, count);
-}
-
-cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph,
-                                       const cudaGraphNode_t* dependencies, size_t count,
-                                       cudaGraph_t child) {
-  return forward<&DriverApi::cuGraphAddChildGraphNode>(node, graph, dependencies, count, child);
-}
-
 cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) {
   return forward<&DriverApi::cuGraphDestroyNode>(node);
 }
@@ -88,6 +77,11 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
   return forward<&DriverApi::cuGraphExecDestroy>(executable);
+}
+
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph,
+                                cudaGraphExecUpdateResultInfo* result) {
+  return forward<&DriverApi::cuGraphExecUpdate>(executable, graph, result);
 }
 
 cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t executable, unsigned long long* flags) {

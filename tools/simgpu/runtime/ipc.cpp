@@ -1,23 +1,6 @@
 // Sharing between processes: the driver decides whether it can.
 
-#include <cstring>
-
 #include "tools/simgpu/runtime/forward.h"
-
-namespace simgpu::runtime {
-namespace {
-
-/// The two interfaces declare the same 64 opaque bytes under two names.
-template <typename DriverHandle, typename RuntimeHandle>
-DriverHandle as_driver_handle(const RuntimeHandle& handle) {
-  static_assert(sizeof(DriverHandle) == sizeof(RuntimeHandle));
-  DriverHandle converted;
-  std::memcpy(&converted, &handle, sizeof converted);
-  return converted;
-}
-
-}  // namespace
-}  // namespace simgpu::runtime
 
 using namespace simgpu::runtime;
 
@@ -28,7 +11,7 @@ cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* address) {
 }
 
 cudaError_t cudaIpcOpenMemHandle(void** address, cudaIpcMemHandle_t handle, unsigned flags) {
-  return forward<&DriverApi::cuIpcOpenMemHandle>(address, as_driver_handle<CUipcMemHandle>(handle),
+  return forward<&DriverApi::cuIpcOpenMemHandle>(address, as_driver_struct<CUipcMemHandle>(handle),
                                                  flags);
 }
 
@@ -42,7 +25,7 @@ cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t* handle, cudaEvent_t even
 
 cudaError_t cudaIpcOpenEventHandle(cudaEvent_t* event, cudaIpcEventHandle_t handle) {
   return forward<&DriverApi::cuIpcOpenEventHandle>(event,
-                                                   as_driver_handle<CUipcEventHandle>(handle));
+                                                   as_driver_struct<CUipcEventHandle>(handle));
 }
 
 }  // extern "C"

@@ -1,15 +1,21 @@
 // Copies between devices. They take a stream, but have no per-thread twin.
 
+#include <initializer_list>
+
 #include "tools/simgpu/runtime/forward.h"
 
 namespace simgpu::runtime {
 namespace {
 
-/// One address space holds all devices, so an ordinary copy does it; the devices are only checked.
-cudaError_t check_devices(int first, int second) {
+/// The primary contexts of the two devices, created if need be.
+cudaError_t contexts_of(int destination_device, int source_device, CUcontext* destination,
+                        CUcontext* source) {
   if (cudaError_t error = initialise(); error != cudaSuccess) return error;
-  const bool valid = first >= 0 && first < device_count() && second >= 0 && second < device_count();
-  return valid ? cudaSuccess : record_error(cudaErrorInvalidDevice);
+  for (int device : {destination_device, source_device}) {
+    if (device < 0 || device >= device_count()) return record_error(cudaErrorInvalidDevice);
+  }
+  cudaError_t error = primary_context(destination_device, destination);
+  return error != cudaSuccess ? error : primary_context(source_device, source);
 }
 
 }  // namespace
@@ -21,16 +27,20 @@ extern "C" {
 
 cudaError_t cudaMemcpyPeer(void* destination, int destination_device, const void* source,
                            int source_device, size_t size_bytes) {
-  cudaError_t error = check_devices(destination_device, source_device);
+  CUcontext to = nullptr;
+  CUcontext from = nullptr;
+  cudaError_t error = contexts_of(destination_device, source_device, &to, &from);
   if (error != cudaSuccess) return error;
-  return forward<&DriverApi::cuMemcpy>(destination, source, size_bytes);
+  return forward<&DriverApi::cuMemcpyPeer>(destination, to, source, from, size_bytes);
 }
 
 cudaError_t cudaMemcpyPeerAsync(void* destination, int destination_device, const void* source,
                                 int source_device, size_t size_bytes, cudaStream_t stream) {
-  cudaError_t error = check_devices(destination_device, source_device);
+  CUcontext to = nullptr;
+  CUcontext from = nullptr;
+  cudaError_t error = contexts_of(destination_device, source_device, &to, &from);
   if (error != cudaSuccess) return error;
-  return forward<&DriverApi::cuMemcpyAsync>(destination, source, size_bytes, stream);
+  return forward<&DriverApi::cuMemcpyPeerAsync>(destination, to, source, from, size_bytes, stream);
 }
 
 }  // extern "C"

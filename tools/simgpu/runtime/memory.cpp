@@ -65,9 +65,10 @@ cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes) {
   return forward<&DriverApi::cuMemGetInfo>(free_bytes, total_bytes);
 }
 
-// Hints about where managed pages should lie: the simulated ones lie in the host's memory.
-cudaError_t cudaMemAdvise(const void*, size_t, cudaMemoryAdvise, cudaMemLocation) {
-  return bind_context();
+cudaError_t cudaMemAdvise(const void* address, size_t size_bytes, cudaMemoryAdvise advice,
+                          cudaMemLocation location) {
+  return forward<&DriverApi::cuMemAdvise>(address, size_bytes, advice,
+                                          as_driver_struct<CUmemLocation>(location));
 }
 
 cudaError_t cudaMemRangeGetAttribute(void* data, size_t data_bytes, cudaMemRangeAttribute attribute,

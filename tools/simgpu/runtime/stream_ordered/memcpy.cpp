@@ -66,9 +66,10 @@ cudaError_t cudaMemcpyFromSymbolAsync(void* destination, const void* symbol, siz
   return forward<&DriverApi::cuMemcpyAsync>(destination, source, size_bytes, stream);
 }
 
-// Hint about where managed pages should lie: the simulated ones lie in the host's memory.
-cudaError_t cudaMemPrefetchAsync(const void*, size_t, cudaMemLocation, unsigned, cudaStream_t) {
-  return bind_context();
+cudaError_t cudaMemPrefetchAsync(const void* address, size_t size_bytes, cudaMemLocation location,
+                                 unsigned flags, cudaStream_t stream) {
+  return forward<&DriverApi::cuMemPrefetchAsync>(
+      address, size_bytes, as_driver_struct<CUmemLocation>(location), flags, stream);
 }
 
 cudaError_t cudaMemset(void* address, int value, size_t size_bytes) {
