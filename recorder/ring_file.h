@@ -29,7 +29,7 @@
 
 namespace vramscope {
 
-constexpr char kRingFileMagic[8] = {'V', 'S', 'R', 'I', 'N', 'G', '0', '1'};
+constexpr uint64_t kRingFileMagic = 0x3130474e49525356;  // "VSRING01" in the file
 constexpr uint32_t kRingFileVersion = 1;
 constexpr char kRingFileSuffix[] = ".ring";
 constexpr size_t kProcessInfoOffset = 4096;
@@ -49,7 +49,7 @@ struct ClockPoint {
 };
 
 struct RingFileHeader {
-  char magic[8];  // written last: a file without it is not ready
+  std::atomic<uint64_t> magic;  // stored last, with release order: 0 is not ready
   uint32_t version;
   uint32_t pid;
   uint64_t ring_bytes;

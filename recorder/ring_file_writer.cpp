@@ -91,8 +91,7 @@ RingFileWriter::RingFileWriter(const RingFileSetup& setup, int fd, std::byte* ma
   header_->drainer_pid = setup.drainer_pid;
   memcpy(mapping + kProcessInfoOffset, setup.process_info.data(),
          std::min(setup.process_info.size(), kProcessInfoBytes - 1));
-  std::atomic_thread_fence(std::memory_order_release);
-  memcpy(header_->magic, kRingFileMagic, sizeof(kRingFileMagic));
+  header_->magic.store(kRingFileMagic, std::memory_order_release);
 }
 
 // Programs that become daemons close every descriptor; the number may be somebody else's file now.

@@ -48,9 +48,7 @@ std::unique_ptr<RingReader> RingReader::open(const std::string& path, Access acc
   } else {
     reader->copy_controls(file_bytes);
   }
-  constexpr char kNotReady[sizeof(kRingFileMagic)] = {};
-  if (std::memcmp(reader->header_->magic, kNotReady, sizeof(kNotReady)) == 0) return nullptr;
-  std::atomic_thread_fence(std::memory_order_acquire);
+  if (reader->header_->magic.load(std::memory_order_acquire) == 0) return nullptr;
   reader->check_header();
   reader->ring_bytes_ = reader->header_->ring_bytes;
   return reader;
@@ -92,7 +90,7 @@ void RingReader::copy_controls(uint64_t file_bytes) {
 }
 
 void RingReader::check_header() const {
-  if (std::memcmp(header_->magic, kRingFileMagic, sizeof(kRingFileMagic)) != 0) {
+  if (header_->magic.load(std::memory_order_relaxed) != kRingFileMagic) {
     throw FileError(path_, 0, "is not a ring file of vramscope", "");
   }
   if (header_->version != kRingFileVersion) {

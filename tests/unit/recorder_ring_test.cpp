@@ -22,7 +22,7 @@ struct RingFixture : testing::Test {
     setup.drainer_pid = 99;
     setup.start = {11, 22};
     setup.process_info = "pid=1\ncommand=true\n";
-    file = RingFileWriter::create(setup);
+    file = create_ring_file(setup);
   }
 
   std::unique_ptr<RingReader> open(RingReader::Access access = RingReader::Access::kDrain) const {
@@ -96,7 +96,7 @@ TEST_F(RingFixture, ExistingFileIsNotTouched) {
   write_file(folder.file("other.ring"), "mine");
   RingFileSetup setup;
   setup.path = folder.file("other.ring");
-  EXPECT_EQ(RingFileWriter::create(setup), nullptr);
+  EXPECT_EQ(create_ring_file(setup), nullptr);
   EXPECT_EQ(errno, EEXIST);
   EXPECT_EQ(read_file(setup.path), "mine");
 }
@@ -223,7 +223,7 @@ TEST_F(RingFixture, RingsAreFoundAgainAfterAllDescriptorsWereClosed) {
               RingFileSetup setup;
               setup.path = folder.file("daemon.ring");
               setup.ring_bytes = kMinRingBytes;
-              RingFileWriter* daemon = RingFileWriter::create(setup);
+              RingFileWriter* daemon = create_ring_file(setup);
               for (int fd = 3; fd < 2000; ++fd) close(fd);
               // The number now belongs to another file, which must not grow.
               const std::string other = folder.file("other");
@@ -244,7 +244,7 @@ TEST_F(RingFixture, LifeOfTheProcessShowsWhetherItEndsOrExecutesAnotherProgram) 
   if (child == 0) {
     RingFileSetup setup;
     setup.path = child_path;
-    RingFileWriter::create(setup);
+    create_ring_file(setup);
     char byte = 0;
     if (read(pipe_to_child[0], &byte, 1) == 1) execl("/bin/sleep", "sleep", "30", nullptr);
     _exit(1);
@@ -276,7 +276,7 @@ TEST_F(RingFixture, FullDiskIsAnErrorAndNoSignal) {
     RingFileSetup setup;
     setup.path = mount_point + "/x.ring";
     setup.ring_bytes = kMinRingBytes;
-    RingFileWriter* small = RingFileWriter::create(setup);
+    RingFileWriter* small = create_ring_file(setup);
     int rings = 0;
     while (const auto ring = small->claim_ring(1)) {
       std::memset(ring->records, 1, ring->bytes);
@@ -285,7 +285,7 @@ TEST_F(RingFixture, FullDiskIsAnErrorAndNoSignal) {
     if (small->header().lost_rings != 1) _exit(100);
     // The next file does not even get its header.
     setup.path = mount_point + "/y.ring";
-    if (RingFileWriter::create(setup) != nullptr || errno != ENOSPC) _exit(101);
+    if (create_ring_file(setup) != nullptr || errno != ENOSPC) _exit(101);
     if (std::filesystem::exists(setup.path)) _exit(102);
     _exit(rings);
   });
@@ -312,7 +312,7 @@ TEST(RingReader, ForeignFilesAreRefused) {
   write_file(path, std::string(kFirstRingOffset, 'x'));
   EXPECT_EQ(message(), path + ": is not a ring file of vramscope (offset 0)");
   std::string newer(kFirstRingOffset, '\0');
-  newer.replace(0, 8, kRingFileMagic, 8);
+  newer.replace(0, 8, "VSRING01");
   newer[8] = 9;
   write_file(path, newer);
   EXPECT_EQ(message(),

@@ -281,7 +281,7 @@ TEST(Session, RingFileBesideItAddsOnlyWhatIsNew) {
   setup.path = ring_path;
   setup.ring_bytes = kMinRingBytes;
   setup.process_info = format_info(kInfo);
-  RingFileWriter* file = RingFileWriter::create(setup);
+  RingFileWriter* file = create_ring_file(setup);
   RingWriter writer(*file->claim_ring(1));
   const auto reader = RingReader::open(ring_path, RingReader::Access::kDrain);
   RingRecords drained;
@@ -317,7 +317,7 @@ TEST(Session, DamagedRingFilesAreSurvived) {
   setup.path = good_path;
   setup.ring_bytes = kMinRingBytes;
   setup.process_info = format_info(kInfo);
-  RingFileWriter* file = RingFileWriter::create(setup);
+  RingFileWriter* file = create_ring_file(setup);
   RingWriter writer(*file->claim_ring(1));
   writer.append_definition(RecordKind::kThread, 1, {as_records("name")}, 0);
   for (uint64_t i = 0; i < 20; ++i) writer.append(numbered_event(i));

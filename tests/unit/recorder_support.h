@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "recorder/record.h"
+#include "recorder/ring_file_writer.h"
 
 namespace vramscope {
 
@@ -52,6 +53,12 @@ inline std::string read_file(const std::string& path) {
 inline void write_file(const std::string& path, const std::string& bytes) {
   std::filesystem::remove(path);  // ext4 flushes a file that is cut to nothing and written again
   std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+}
+
+// Writers are immortal; leak checkers shall see that they are kept.
+inline RingFileWriter* create_ring_file(const RingFileSetup& setup) {
+  static std::vector<RingFileWriter*> kept;
+  return kept.emplace_back(RingFileWriter::create(setup));
 }
 
 // Every field a different function of `number`.

@@ -33,7 +33,7 @@ RunFileKind kind_of(const std::string& path) {
   static_assert(sizeof begin == sizeof kRingFileMagic);
   file.read(begin, sizeof begin);
   const bool is_session = std::memcmp(begin, kSessionFileMagic, sizeof begin) == 0 ||
-                          std::memcmp(begin, kRingFileMagic, sizeof begin) == 0;
+                          std::memcmp(begin, &kRingFileMagic, sizeof begin) == 0;
   return is_session ? RunFileKind::kSession : RunFileKind::kSnapshot;
 }
 
