@@ -37,6 +37,7 @@ struct RunOptions {
   std::string output;
   std::string stacks;
   std::string ring;
+  bool simulates = false;
   SimulatedGpu simulated;
 };
 
@@ -52,12 +53,15 @@ void check_options(const RunOptions& options) {
                     ": not a power of two from 64KiB to 64MiB (example: 1MiB)");
   }
   const SimulatedGpu& simulated = options.simulated;
-  if (simulated.gpu.empty()) {
+  if (!options.simulates) {
     if (simulated.lag.empty() && simulated.context.empty()) return;
     throw UserError("--simulate-lag and --simulate-context need --simulate GPU");
   }
   const simgpu::GpuChoiceResult choice = simgpu::parse_gpu_choice(simulated.gpu);
   if (!choice.choice) throw UserError("--simulate: " + choice.error);
+  if (simulated.lag.find_first_not_of("0123456789") != std::string::npos) {
+    throw UserError("--simulate-lag " + simulated.lag + ": not a number of driver calls");
+  }
   if (!simulated.context.empty() && !simgpu::parse_size(simulated.context)) {
     throw UserError("--simulate-context " + simulated.context + ": not a size (example: 500MiB)");
   }
@@ -186,7 +190,7 @@ int run(const RunOptions& options, const std::vector<std::string>& command) {
   environment.stacks = options.stacks;
   environment.ring = options.ring;
   environment.simulated = options.simulated;
-  const PreloadLibraries libraries = find_preload_libraries(!options.simulated.gpu.empty());
+  const PreloadLibraries libraries = find_preload_libraries(options.simulates);
   std::optional<OutputFolder> folder;
   if (environment.record) {
     folder.emplace(options.output.empty() ? default_folder() : options.output);
@@ -216,13 +220,15 @@ RunCommand define_run_command(CLI::App& app) {
       ->type_name("GPU[xN]");
   app.add_option("--simulate-lag", options->simulated.lag,
                  "work completes so many driver calls after it was enqueued [0]")
-      ->check(CLI::NonNegativeNumber)
       ->type_name("N");
   app.add_option("--simulate-context", options->simulated.context, "memory that a context takes")
       ->type_name("SIZE");
   app.footer("Usage: vramscope run [options] -- COMMAND [ARGUMENTS]");
   expect_job_command_line(app);
-  return [options, &app] { return run(*options, job_command_line(app)); };
+  return [options, &app] {
+    options->simulates = app.count("--simulate") != 0;
+    return run(*options, job_command_line(app));
+  };
 }
 
 }  // namespace vramscope
