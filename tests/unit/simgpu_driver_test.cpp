@@ -375,6 +375,91 @@ TEST(SimgpuDriver, ACapturedGraphReplaysItsCopies) {
   });
 }
 
+TEST(SimgpuDriver, AGraphPrintsItself) {
+  const std::string path = temporary_path("simgpu_graph");
+  in_child({}, [&] {
+    use_device(0);
+    CUgraph graph = nullptr;
+    CUgraphNode node = nullptr;
+    DRIVER(cuGraphCreate)(&graph, 0);
+    DRIVER(cuGraphAddEmptyNode)(&node, graph, nullptr, 0);
+    EXPECT_EQ(DRIVER(cuGraphDebugDotPrint)(graph, path.c_str(), 0), CUDA_SUCCESS);
+    std::ifstream file(path);
+    std::string line;
+    std::getline(file, line);
+    std::getline(file, line);
+    EXPECT_EQ(line, "  node_1 [label=\"EMPTY\"];");
+    EXPECT_EQ(DRIVER(cuGraphDebugDotPrint)(graph, "/no/such/folder/graph.dot", 0),
+              CUDA_ERROR_OPERATING_SYSTEM);
+  });
+  std::filesystem::remove(path);
+}
+
+TEST(SimgpuDriver, AContextOfTheProgramsOwnCostsAsMuch) {
+  in_child({{"VRAMSCOPE_SIM_CONTEXT", "100MiB"}}, [] {
+    use_device(0);
+    CUcontext primary = nullptr;
+    CUcontext own = nullptr;
+    CUcontext current = nullptr;
+    DRIVER(cuCtxGetCurrent)(&primary);
+    EXPECT_EQ(used_bytes(), 100 * kMiB);
+    EXPECT_EQ(DRIVER_AS(cuCtxCreate, "cuCtxCreate_v4")(&own, nullptr, 0, 0), CUDA_SUCCESS);
+    EXPECT_EQ(used_bytes(), 200 * kMiB);
+    DRIVER(cuCtxGetCurrent)(&current);
+    EXPECT_EQ(current, own);
+    EXPECT_EQ(DRIVER_AS(cuCtxDestroy, "cuCtxDestroy_v2")(own), CUDA_SUCCESS);
+    DRIVER(cuCtxGetCurrent)(&current);
+    EXPECT_EQ(current, primary);
+    EXPECT_EQ(used_bytes(), 100 * kMiB);
+    EXPECT_EQ(DRIVER(cuCtxSetCurrent)(own), CUDA_ERROR_INVALID_CONTEXT) << "it is dead";
+  });
+}
+
+TEST(SimgpuDriver, NamesAnUnsupportedCallOnce) {
+  in_child({}, [] {
+    use_device(0);
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(DRIVER(cuIpcCloseMemHandle)(0), CUDA_ERROR_NOT_SUPPORTED);
+    EXPECT_EQ(DRIVER(cuIpcCloseMemHandle)(0), CUDA_ERROR_NOT_SUPPORTED);
+    EXPECT_EQ(testing::internal::GetCapturedStderr(),
+              "simgpu: cuIpcCloseMemHandle is not supported by the simulated GPU (801)\n");
+  });
+}
+
+TEST(SimgpuDriver, SaysWhyAProgramWithItsOwnRuntimeCannotRun) {
+  in_child({}, [] {
+    const void* table = nullptr;
+    const CUuuid id = {};
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(DRIVER(cuGetExportTable)(&table, &id), CUDA_ERROR_NOT_FOUND);
+    const std::string text = testing::internal::GetCapturedStderr();
+    EXPECT_NE(text.find("simgpu_driver_test: contains NVIDIA's own CUDA runtime"),
+              std::string::npos)
+        << text;
+  });
+}
+
+TEST(SimgpuDriver, SaysWhichValueOfTheEnvironmentIsWrong) {
+  in_child(
+      {{"VRAMSCOPE_SIM_GPU", "h999"},
+       {"VRAMSCOPE_SIM_LAG", "-1"},
+       {"VRAMSCOPE_SIM_CONTEXT", "1TiB"}},
+      [] {
+        testing::internal::CaptureStderr();
+        use_device(0);
+        const std::string text = testing::internal::GetCapturedStderr();
+        EXPECT_NE(text.find("simgpu: VRAMSCOPE_SIM_GPU=h999: 'h999' is not a GPU"),
+                  std::string::npos)
+            << text;
+        EXPECT_NE(text.find("simgpu: VRAMSCOPE_SIM_LAG=-1: not a number of driver calls"),
+                  std::string::npos)
+            << text;
+        EXPECT_NE(text.find("simgpu: VRAMSCOPE_SIM_CONTEXT=1TiB: not a size"), std::string::npos)
+            << text;
+        EXPECT_EQ(used_bytes(), 512 * kMiB) << "an H100 all the same";
+      });
+}
+
 TEST(SimgpuDriver, ArraysTakeCapacity) {
   in_child({{"VRAMSCOPE_SIM_GPU", "64MiB"}}, [] {
     use_device(0);

@@ -4,7 +4,6 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <numeric>
 #include <string_view>
 
@@ -93,7 +92,9 @@ int board_of(std::string_view entry, int board_count) {
 }  // namespace
 
 void uuid_bytes(int board, char bytes[16]) {
-  std::memcpy(bytes, "vramscope-simgpu", 16);
+  constexpr std::string_view kPattern = "vramscope-simgpu";
+  static_assert(kPattern.size() == 16);
+  std::copy(kPattern.begin(), kPattern.end(), bytes);
   // The board's number first, so that a short prefix tells boards apart.
   bytes[0] = static_cast<char>(board);
 }

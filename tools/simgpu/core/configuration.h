@@ -15,7 +15,7 @@ namespace simgpu {
 // VRAMSCOPE_SIM_LAG      driver calls until work is seen as complete   default 0
 // VRAMSCOPE_SIM_CONTEXT  size: what one context costs     default the profile's
 // VRAMSCOPE_SIM_LOG      file: one line for each memory call           default none
-// VRAMSCOPE_SIM_VERBOSE  1: also names the calls that programs only probe
+// VRAMSCOPE_SIM_VERBOSE  1: names an unsupported call each time, not once
 // CUDA_VISIBLE_DEVICES   ordinals or GPU UUIDs            default all boards
 struct Configuration {
   GpuChoice gpus;

@@ -44,7 +44,6 @@ class DataMover {
   bool is_accessible(uint64_t address, uint64_t bytes);
 
   void kernel_ran() { written_.clear(); }
-  bool has_written() const { return !written_.empty(); }
 
  private:
   Allocation* device_allocation(uint64_t address);

@@ -16,8 +16,8 @@ constexpr uint64_t kContextBytes = 512 * kMiB;
 
 constexpr int kMiBInt = 1 << 20;
 
-// "79.15 GiB" as PyTorch prints a board's total memory, rounded to whole MiB.
-constexpr uint64_t gib(double value) { return static_cast<uint64_t>(value * 1024 + 0.5) * kMiB; }
+// What PyTorch prints as "79.15 GiB", given as 79'15, in whole MiB.
+constexpr uint64_t gib_hundredths(uint64_t hundredths) { return hundredths * 1024 / 100 * kMiB; }
 
 // Capacity: what the CUDA driver reports, which is less than what is printed on the box. Sources:
 //   [nvsmi]  github.com/modal-labs/modal-client/pull/2797: totals that nvidia-smi reported (H100
@@ -33,31 +33,32 @@ constexpr std::array kProfiles = {
     // bus
     GpuProfile{"h100", "NVIDIA H100 80GB HBM3", 81'559 * kMiB /* [nvsmi] */, kContextBytes, 9, 0,
                132, 50 * kMiBInt, 1'980'000, 2'619'000, 5120},
-    GpuProfile{"h200", "NVIDIA H200", gib(139.81) /* [torch] */, kContextBytes, 9, 0, 132,
-               60 * kMiBInt, 1'980'000, 3'201'000, 6144},
-    GpuProfile{"b200", "NVIDIA B200", gib(178.35) /* [ao] */, kContextBytes, 10, 0, 148,
+    GpuProfile{"h200", "NVIDIA H200", gib_hundredths(139'81) /* [torch] */, kContextBytes, 9, 0,
+               132, 60 * kMiBInt, 1'980'000, 3'201'000, 6144},
+    GpuProfile{"b200", "NVIDIA B200", gib_hundredths(178'35) /* [ao] */, kContextBytes, 10, 0, 148,
                253 * kMiBInt / 2, 1'965'000, 3'996'000, 7680},
     GpuProfile{"a100-40", "NVIDIA A100-SXM4-40GB", 42'298'834'944 /* [query] */, kContextBytes, 8,
                0, 108, 40 * kMiBInt, 1'410'000, 1'215'000, 5120},
-    GpuProfile{"a100-80", "NVIDIA A100-SXM4-80GB", gib(79.15) /* [torch] */, kContextBytes, 8, 0,
-               108, 40 * kMiBInt, 1'410'000, 1'593'000, 5120},
-    GpuProfile{"l4", "NVIDIA L4", gib(22.03) /* [torch] */, kContextBytes, 8, 9, 58, 48 * kMiBInt,
-               2'040'000, 6'251'000, 192},
-    GpuProfile{"l40s", "NVIDIA L40S", gib(44.42) /* [oom:stepfun-ai/Step-Video-T2V#8] */,
+    GpuProfile{"a100-80", "NVIDIA A100-SXM4-80GB", gib_hundredths(79'15) /* [torch] */,
+               kContextBytes, 8, 0, 108, 40 * kMiBInt, 1'410'000, 1'593'000, 5120},
+    GpuProfile{"l4", "NVIDIA L4", gib_hundredths(22'03) /* [torch] */, kContextBytes, 8, 9, 58,
+               48 * kMiBInt, 2'040'000, 6'251'000, 192},
+    GpuProfile{"l40s", "NVIDIA L40S", gib_hundredths(44'42) /* [oom:stepfun-ai/Step-Video-T2V#8] */,
                kContextBytes, 8, 9, 142, 96 * kMiBInt, 2'520'000, 9'001'000, 384},
-    GpuProfile{"t4", "Tesla T4", gib(14.75) /* [oom:hpcaitech/Open-Sora#697] */, kContextBytes, 7,
-               5, 40, 4 * kMiBInt, 1'590'000, 5'001'000, 256},
-    GpuProfile{"v100-16", "Tesla V100-SXM2-16GB", gib(15.77) /* [torch] */, kContextBytes, 7, 0, 80,
-               6 * kMiBInt, 1'530'000, 877'000, 4096},
-    GpuProfile{"v100-32", "Tesla V100-SXM2-32GB", gib(31.74) /* [torch] */, kContextBytes, 7, 0, 80,
-               6 * kMiBInt, 1'530'000, 877'000, 4096},
-    GpuProfile{"rtx3090", "NVIDIA GeForce RTX 3090", gib(23.68) /* [torch] */, kContextBytes, 8, 6,
-               82, 6 * kMiBInt, 1'695'000, 9'751'000, 384},
+    GpuProfile{"t4", "Tesla T4", gib_hundredths(14'75) /* [oom:hpcaitech/Open-Sora#697] */,
+               kContextBytes, 7, 5, 40, 4 * kMiBInt, 1'590'000, 5'001'000, 256},
+    GpuProfile{"v100-16", "Tesla V100-SXM2-16GB", gib_hundredths(15'77) /* [torch] */,
+               kContextBytes, 7, 0, 80, 6 * kMiBInt, 1'530'000, 877'000, 4096},
+    GpuProfile{"v100-32", "Tesla V100-SXM2-32GB", gib_hundredths(31'74) /* [torch] */,
+               kContextBytes, 7, 0, 80, 6 * kMiBInt, 1'530'000, 877'000, 4096},
+    GpuProfile{"rtx3090", "NVIDIA GeForce RTX 3090", gib_hundredths(23'68) /* [torch] */,
+               kContextBytes, 8, 6, 82, 6 * kMiBInt, 1'695'000, 9'751'000, 384},
     GpuProfile{"rtx4090", "NVIDIA GeForce RTX 4090",
-               gib(23.64) /* [oom:3DTopia/Phidias-Diffusion#8] */, kContextBytes, 8, 9, 128,
-               72 * kMiBInt, 2'520'000, 10'501'000, 384},
-    GpuProfile{"rtx5090", "NVIDIA GeForce RTX 5090", gib(31.37) /* [oom:Wan-Video/Wan2.1#465] */,
-               kContextBytes, 12, 0, 170, 96 * kMiBInt, 2'407'000, 14'001'000, 512},
+               gib_hundredths(23'64) /* [oom:3DTopia/Phidias-Diffusion#8] */, kContextBytes, 8, 9,
+               128, 72 * kMiBInt, 2'520'000, 10'501'000, 384},
+    GpuProfile{"rtx5090", "NVIDIA GeForce RTX 5090",
+               gib_hundredths(31'37) /* [oom:Wan-Video/Wan2.1#465] */, kContextBytes, 12, 0, 170,
+               96 * kMiBInt, 2'407'000, 14'001'000, 512},
 };
 
 // CUDA C++ Programming Guide, table "Technical Specifications per Compute Capability".

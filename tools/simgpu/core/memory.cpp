@@ -117,7 +117,8 @@ Status Memory::register_host(int device, uint64_t address, uint64_t bytes, unsig
 }
 
 void Memory::erase(Allocation* allocation) {
-  if (allocation->written_bytes > 0) {
+  // The host writes managed memory without the model's knowledge.
+  if (allocation->written_bytes > 0 || allocation->kind == MemoryKind::kManaged) {
     host_pages::discard(allocation->address, allocation->reserved_bytes);
   }
   addresses_.release(allocation->address, allocation->reserved_bytes);

@@ -38,7 +38,7 @@ void DeviceTimeline::note_busy(const Stream& stream) {
 
 float elapsed_ms(const Event& start, const Event& end) {
   const auto ticks = static_cast<double>(static_cast<int64_t>(end.complete_at - start.complete_at));
-  return static_cast<float>(ticks * static_cast<double>(kTickNanoseconds) * 1e-6);
+  return static_cast<float>(ticks * kTickNanoseconds * 1e-6);
 }
 
 }  // namespace simgpu

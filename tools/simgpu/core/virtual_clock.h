@@ -13,7 +13,7 @@ namespace simgpu {
 
 using Ticks = uint64_t;
 
-inline constexpr uint64_t kTickNanoseconds = 10'000;
+inline constexpr double kTickNanoseconds = 10'000;
 
 // The number of ticks that last at least `nanoseconds`.
 constexpr Ticks ticks_of(double nanoseconds) {
@@ -21,7 +21,7 @@ constexpr Ticks ticks_of(double nanoseconds) {
   if (!(nanoseconds > 0)) return 0;
   const double bounded = nanoseconds < kLongest ? nanoseconds : kLongest;
   const Ticks whole = static_cast<Ticks>(bounded / kTickNanoseconds);
-  return whole * kTickNanoseconds < bounded ? whole + 1 : whole;
+  return static_cast<double>(whole) * kTickNanoseconds < bounded ? whole + 1 : whole;
 }
 
 // Thread-safe.

@@ -15,7 +15,6 @@ class WrittenRanges {
  public:
   void add(uint64_t address, uint64_t size_bytes);
   void clear() { end_by_begin_.clear(); }
-  bool empty() const { return end_by_begin_.empty(); }
   // Whether every byte of the range was written.
   bool covers(uint64_t address, uint64_t size_bytes) const;
 

@@ -124,6 +124,10 @@ CUresult cuDevicePrimaryCtxSetFlags(CUdevice ordinal, unsigned flags) {
   return cuDevicePrimaryCtxSetFlags_v2(ordinal, flags);
 }
 
+CUresult cuCtxCreate(CUcontext* handle, unsigned flags, CUdevice ordinal) {
+  return create_context(handle, flags, ordinal);
+}
+
 CUresult cuCtxCreate_v2(CUcontext* handle, unsigned flags, CUdevice ordinal) {
   return create_context(handle, flags, ordinal);
 }
@@ -195,7 +199,15 @@ CUresult cuCtxGetDevice_v2(CUdevice* device, CUcontext handle) {
   });
 }
 
-CUresult cuCtxGetDevice(CUdevice* device) { return cuCtxGetDevice_v2(device, nullptr); }
+// The most frequent call of all: no lock. The object of a context that another thread destroyed is
+// still there.
+CUresult cuCtxGetDevice(CUdevice* device) {
+  if (!device) return CUDA_ERROR_INVALID_VALUE;
+  const Context* context = this_thread().current();
+  if (!context) return CUDA_ERROR_INVALID_CONTEXT;
+  *device = context->device;
+  return CUDA_SUCCESS;
+}
 
 CUresult cuCtxGetId(CUcontext handle, unsigned long long* id) {
   if (!id) return CUDA_ERROR_INVALID_VALUE;

@@ -77,7 +77,7 @@ extern "C" CUresult simgpu_unsupported(unsigned index) {
   const char* name = kExportedNames[index];
   {
     std::lock_guard lock(mutex);
-    if (named->insert(index).second) {
+    if (named->insert(index).second || driver().configuration.verbose) {
       std::fprintf(stderr, "simgpu: %s is not supported by the simulated GPU (801)\n", name);
     }
   }
