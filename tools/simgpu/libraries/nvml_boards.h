@@ -5,8 +5,9 @@
 
 #include "tools/simgpu/core/gpu_profile.h"
 
-// The boards that NVML shows: all simulated ones, whatever CUDA_VISIBLE_DEVICES says. Any thread; the
-// CUDA driver is never initialised, because programs ask NVML first so that they can still fork.
+// The boards that NVML shows: all simulated ones, whatever CUDA_VISIBLE_DEVICES says. Any thread;
+// the CUDA driver is never initialised, because programs ask NVML first so that they can still
+// fork.
 
 namespace simgpu::libraries::nvml {
 
