@@ -179,6 +179,21 @@ TEST_F(Runtime, CopiesBoxes) {
   EXPECT_EQ(cudaFree(device.ptr), cudaSuccess);
 }
 
+TEST_F(Runtime, ArraysTakeCapacity) {
+  const size_t before = free_bytes();
+  const cudaChannelFormatDesc description =
+      cudaCreateChannelDesc(32, 32, 0, 0, cudaChannelFormatKindFloat);
+  cudaArray_t array = nullptr;
+  ASSERT_EQ(cudaMallocArray(&array, &description, 4096, 1024), cudaSuccess);
+  EXPECT_EQ(free_bytes(), before - 32 * kMiB);  // 8 bytes an element
+  EXPECT_EQ(cudaFreeArray(array), cudaSuccess);
+  EXPECT_EQ(free_bytes(), before);
+
+  const cudaChannelFormatDesc no_format =
+      cudaCreateChannelDesc(8, 0, 0, 0, cudaChannelFormatKindNone);
+  EXPECT_EQ(cudaMallocArray(&array, &no_format, 1, 1), cudaErrorInvalidChannelDescriptor);
+}
+
 TEST_F(Runtime, StreamZeroIsTheThreadsOwnInThePerThreadFamily) {
   unsigned long long legacy = 0;
   unsigned long long per_thread = 0;

@@ -20,6 +20,27 @@ CUDA_MEMCPY2D rectangle(void* destination, size_t destination_pitch, const void*
   return copy;
 }
 
+/// The same with an array at one end, whose offsets and width count bytes too.
+CUDA_MEMCPY2D to_array(cudaArray_t destination, size_t x_bytes, size_t y, const void* source,
+                       size_t source_pitch, size_t width_bytes, size_t height) {
+  CUDA_MEMCPY2D copy = rectangle(nullptr, 0, source, source_pitch, width_bytes, height);
+  copy.dstMemoryType = CU_MEMORYTYPE_ARRAY;
+  copy.dstArray = to_driver<CUarray>(destination);
+  copy.dstXInBytes = x_bytes;
+  copy.dstY = y;
+  return copy;
+}
+
+CUDA_MEMCPY2D from_array(void* destination, size_t destination_pitch, cudaArray_const_t source,
+                         size_t x_bytes, size_t y, size_t width_bytes, size_t height) {
+  CUDA_MEMCPY2D copy = rectangle(destination, destination_pitch, nullptr, 0, width_bytes, height);
+  copy.srcMemoryType = CU_MEMORYTYPE_ARRAY;
+  copy.srcArray = to_driver<CUarray>(const_cast<cudaArray_t>(source));
+  copy.srcXInBytes = x_bytes;
+  copy.srcY = y;
+  return copy;
+}
+
 /// Sets a box slice by slice, with `set_slice` for the rectangle at an address.
 template <typename SetSlice>
 cudaError_t set_slices(const cudaPitchedPtr& box, const cudaExtent& extent, SetSlice set_slice) {
@@ -49,6 +70,39 @@ cudaError_t cudaMemcpy2DAsync(void* destination, size_t destination_pitch, const
                               cudaMemcpyKind, cudaStream_t stream) {
   const CUDA_MEMCPY2D copy =
       rectangle(destination, destination_pitch, source, source_pitch, width_bytes, height);
+  return forward<&DriverApi::cuMemcpy2DAsync>(&copy, stream);
+}
+
+cudaError_t cudaMemcpy2DToArray(cudaArray_t destination, size_t x_bytes, size_t y,
+                                const void* source, size_t source_pitch, size_t width_bytes,
+                                size_t height, cudaMemcpyKind) {
+  const CUDA_MEMCPY2D copy =
+      to_array(destination, x_bytes, y, source, source_pitch, width_bytes, height);
+  return forward<&DriverApi::cuMemcpy2DUnaligned>(&copy);
+}
+
+cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t destination, size_t x_bytes, size_t y,
+                                     const void* source, size_t source_pitch, size_t width_bytes,
+                                     size_t height, cudaMemcpyKind, cudaStream_t stream) {
+  const CUDA_MEMCPY2D copy =
+      to_array(destination, x_bytes, y, source, source_pitch, width_bytes, height);
+  return forward<&DriverApi::cuMemcpy2DAsync>(&copy, stream);
+}
+
+cudaError_t cudaMemcpy2DFromArray(void* destination, size_t destination_pitch,
+                                  cudaArray_const_t source, size_t x_bytes, size_t y,
+                                  size_t width_bytes, size_t height, cudaMemcpyKind) {
+  const CUDA_MEMCPY2D copy =
+      from_array(destination, destination_pitch, source, x_bytes, y, width_bytes, height);
+  return forward<&DriverApi::cuMemcpy2DUnaligned>(&copy);
+}
+
+cudaError_t cudaMemcpy2DFromArrayAsync(void* destination, size_t destination_pitch,
+                                       cudaArray_const_t source, size_t x_bytes, size_t y,
+                                       size_t width_bytes, size_t height, cudaMemcpyKind,
+                                       cudaStream_t stream) {
+  const CUDA_MEMCPY2D copy =
+      from_array(destination, destination_pitch, source, x_bytes, y, width_bytes, height);
   return forward<&DriverApi::cuMemcpy2DAsync>(&copy, stream);
 }
 
