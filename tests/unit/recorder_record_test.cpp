@@ -254,6 +254,73 @@ TEST(Record, UnwritableFolderTurnsRecordingOffAndTheJobGoesOn) {
             0);
 }
 
+// What does not fit is counted, what fits is there: in the ring alone...
+TEST(Record, NobodyDrains) {
+  const TemporaryFolder folder;
+  const std::string somebody = std::to_string(getpid());
+  ASSERT_EQ(in_child([&] {
+              configure(folder);
+              setenv("VRAMSCOPE_RING", "64KiB", 1);
+              setenv("VRAMSCOPE_DRAINER", somebody.c_str(), 1);
+              record_numbers(0, 5000);
+              finish_recording();
+            }),
+            0);
+  const Session session = read_session(folder.file("session.ring"));
+  EXPECT_TRUE(session.finished);
+  // 65,536 bytes less the thread's 24 and the three names' 24, 24 and 24.
+  expect_numbers(session, 0, (65536 - 4 * 24) / 64);
+  EXPECT_EQ(session.lost_events + session.events.size(), 5000u);
+}
+
+// ... and on a full disk, where the session file gets the first ones and the ring keeps some more.
+TEST(Record, FullDisk) {
+  const TemporaryFolder folder;
+  const std::string mount = "mount -t tmpfs -o size=512k none " + folder.path() + " 2>/dev/null";
+  if (std::system(mount.c_str()) != 0) GTEST_SKIP() << "mounting a tmpfs needs root";
+  constexpr uint64_t kEvents = 60'000;
+  const int status = in_child([&] {
+    configure(folder);
+    setenv("VRAMSCOPE_RING", "64KiB", 1);
+    setenv("VRAMSCOPE_LOG", "off", 1);
+    for (uint64_t i = 0; i < kEvents; ++i) {
+      Event event = numbered_event(i);
+      event.handle = i * 0x9e3779b97f4a7c15u;  // does not compress
+      event.extra = event.handle * event.handle;
+      record(event, {});
+      if (i % 500 == 0) usleep(1000);
+    }
+    finish_recording();
+  });
+  const bool has_ring = !folder.names(".ring").empty();
+  const Session session = read_session(folder.file("session.vrams"));
+  EXPECT_EQ(std::system(("umount " + folder.path()).c_str()), 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(has_ring);
+  EXPECT_FALSE(session.complete);
+  EXPECT_GT(session.events.size(), 1024u);
+  EXPECT_GT(session.lost_events, 0u);
+  EXPECT_EQ(session.events.size() + session.lost_events, kEvents);
+}
+
+TEST(Record, ThreadWithoutARingCountsItsEvents) {
+  const TemporaryFolder folder;
+  const std::string mount = "mount -t tmpfs -o size=512k none " + folder.path() + " 2>/dev/null";
+  if (std::system(mount.c_str()) != 0) GTEST_SKIP() << "mounting a tmpfs needs root";
+  const int status = in_child([&] {
+    configure(folder);
+    setenv("VRAMSCOPE_RING", "256KiB", 1);
+    record_numbers(0, 10);
+    std::thread([] { record_numbers(10, 17); }).join();
+    finish_recording();
+  });
+  const Session session = read_session(folder.file("session.vrams"));
+  EXPECT_EQ(std::system(("umount " + folder.path()).c_str()), 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(session.lost_events, 7u);
+  expect_numbers(session, 0, 10);
+}
+
 TEST(Record, SecondSessionOfOneNameGetsANumber) {
   const TemporaryFolder folder;
   for (int i = 0; i < 2; ++i) {
