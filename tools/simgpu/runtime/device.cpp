@@ -9,8 +9,7 @@ extern "C" {
 cudaError_t cudaDriverGetVersion(int* version) {
   // Works without a device, and without a driver too: the version is then 0.
   *version = 0;
-  initialise();
-  take_last_error();
+  load_driver();
   if (driver_api().cuDriverGetVersion == nullptr) return cudaSuccess;
   return call_driver(driver_api().cuDriverGetVersion, version);
 }

@@ -39,7 +39,7 @@ PrimaryContexts& primary_contexts() {
   return *instance;
 }
 
-cudaError_t load_driver() {
+cudaError_t find_and_initialise_driver() {
   void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
   if (library == nullptr) return cudaErrorInsufficientDriver;
   // The public way in, by the public name: a profiler that replaces dlsym sees every later call.
@@ -60,10 +60,12 @@ cudaError_t load_driver() {
 
 }  // namespace
 
-cudaError_t initialise() {
-  std::call_once(driver_loaded, [] { driver.status = load_driver(); });
-  return record_error(driver.status);
+cudaError_t load_driver() {
+  std::call_once(driver_loaded, [] { driver.status = find_and_initialise_driver(); });
+  return driver.status;
 }
+
+cudaError_t initialise() { return record_error(load_driver()); }
 
 void* driver_function(const char* name, cuuint64_t flags) {
   void* function = nullptr;

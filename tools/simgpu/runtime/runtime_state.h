@@ -17,7 +17,10 @@ inline constexpr int kDriverSignatureVersion = 12090;
 inline constexpr int kOldestDriverVersion = 13000;
 
 /// Loads libcuda.so.1 and initialises it, once per process. cudaErrorInsufficientDriver where there
-/// is none, cudaErrorNoDevice where it has no device. The error becomes the thread's last error.
+/// is none, cudaErrorNoDevice where it has no device.
+cudaError_t load_driver();
+
+/// The same; an error becomes the thread's last error.
 cudaError_t initialise();
 
 /// The driver's function for `name`, or null. `flags` are those of cuGetProcAddress.
