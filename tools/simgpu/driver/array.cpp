@@ -82,11 +82,10 @@ CUresult create_array(const char* api, CUarray* handle,
 }
 
 CUresult destroy_array(const char* api, uint64_t handle) {
-  return memory_call({.api = api, .handle = handle}, [&](Driver& state, MemoryCall& call) {
+  return memory_call({.api = api, .handle = handle}, [&](Driver& state, MemoryCall&) {
     const void* key = reinterpret_cast<const void*>(handle);
     const Array* array = state.arrays.find(key);
     if (!array) return CUDA_ERROR_INVALID_HANDLE;
-    call.device = array->device;
     synchronize_device(state, array->device);
     state.memory.give_back(array->device, array->bytes);
     for (const Array* level : array->levels) state.arrays.remove(level);

@@ -143,10 +143,9 @@ CUresult cuCtxCreate_v4(CUcontext* handle, CUctxCreateParams*, unsigned flags, C
 
 CUresult cuCtxDestroy_v2(CUcontext handle) {
   return memory_call(
-      {.api = "cuCtxDestroy", .handle = number_of(handle)}, [&](Driver& state, MemoryCall& call) {
+      {.api = "cuCtxDestroy", .handle = number_of(handle)}, [&](Driver& state, MemoryCall&) {
         Context* context = state.find_context(handle);
         if (!context || context->primary) return CUDA_ERROR_INVALID_CONTEXT;
-        call.device = context->device;
         synchronize_device(state, context->device);
         give_context_back(state, context->device);
         this_thread().forget(context);

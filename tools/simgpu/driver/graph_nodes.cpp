@@ -95,13 +95,11 @@ CUresult add_free(Driver& state, MemoryCall& call, const Place& place, CUdevicep
   call.address = address;
   const Allocation* allocation = state.memory.allocations().find(address);
   if (!allocation || allocation->kind != MemoryKind::kPooled) return CUDA_ERROR_INVALID_VALUE;
-  call.device = allocation->device;
   if (const CUresult result = add(state, place, NodeType::kMemFree, {})) return result;
   return result_of(state.memory.release(address));
 }
 
-CUresult add_any(Driver& state, MemoryCall& call, const Place& place,
-                 CUgraphNodeParams& parameters) {
+CUresult add_work(Driver& state, const Place& place, const CUgraphNodeParams& parameters) {
   switch (parameters.type) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
       return add_kernel(state, place, parameters.kernel.func);
@@ -125,19 +123,27 @@ CUresult add_any(Driver& state, MemoryCall& call, const Place& place,
       return add(state, place, NodeType::kWaitEvent, {});
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
       return add(state, place, NodeType::kEventRecord, record_effect(parameters.eventRecord.event));
-    case CU_GRAPH_NODE_TYPE_MEM_ALLOC: {
-      CUDA_MEM_ALLOC_NODE_PARAMS allocation = {};
-      allocation.poolProps = parameters.alloc.poolProps;
-      allocation.bytesize = parameters.alloc.bytesize;
-      const CUresult result = add_allocation(state, call, place, &allocation);
-      parameters.alloc.dptr = allocation.dptr;
-      return result;
-    }
-    case CU_GRAPH_NODE_TYPE_MEM_FREE:
-      return add_free(state, call, place, parameters.free.dptr);
     default:
       return CUDA_ERROR_NOT_SUPPORTED;
   }
+}
+
+bool is_memory_node(const CUgraphNodeParams& parameters) {
+  return parameters.type == CU_GRAPH_NODE_TYPE_MEM_ALLOC ||
+         parameters.type == CU_GRAPH_NODE_TYPE_MEM_FREE;
+}
+
+CUresult add_memory(Driver& state, MemoryCall& call, const Place& place,
+                    CUgraphNodeParams& parameters) {
+  if (parameters.type == CU_GRAPH_NODE_TYPE_MEM_FREE) {
+    return add_free(state, call, place, parameters.free.dptr);
+  }
+  CUDA_MEM_ALLOC_NODE_PARAMS allocation = {};
+  allocation.poolProps = parameters.alloc.poolProps;
+  allocation.bytesize = parameters.alloc.bytesize;
+  const CUresult result = add_allocation(state, call, place, &allocation);
+  parameters.alloc.dptr = allocation.dptr;
+  return result;
 }
 
 CUresult change_edges(CUgraph handle, const CUgraphNode* from, const CUgraphNode* to, size_t count,
@@ -230,11 +236,14 @@ CUresult cuGraphAddMemFreeNode(CUgraphNode* node, CUgraph graph, const CUgraphNo
 
 CUresult cuGraphAddNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
                            const CUgraphEdgeData*, size_t count, CUgraphNodeParams* parameters) {
-  return memory_call({.api = "cuGraphAddNode", .handle = number_of(graph)},
-                     [&](Driver& state, MemoryCall& call) {
-                       if (!parameters) return CUDA_ERROR_INVALID_VALUE;
-                       return add_any(state, call, {node, graph, dependencies, count}, *parameters);
-                     });
+  if (!parameters) return CUDA_ERROR_INVALID_VALUE;
+  const Place place{node, graph, dependencies, count};
+  if (!is_memory_node(*parameters)) {
+    return with_driver([&](Driver& state) { return add_work(state, place, *parameters); });
+  }
+  return memory_call(
+      {.api = "cuGraphAddNode", .handle = number_of(graph)},
+      [&](Driver& state, MemoryCall& call) { return add_memory(state, call, place, *parameters); });
 }
 
 CUresult cuGraphAddNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,

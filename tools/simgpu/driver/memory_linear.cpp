@@ -73,17 +73,15 @@ CUresult cuMemAllocManaged(CUdeviceptr* address, size_t bytes, unsigned flags) {
 }
 
 CUresult cuMemFree_v2(CUdeviceptr address) {
-  return memory_call(
-      {.api = "cuMemFree", .address = address}, [&](Driver& state, MemoryCall& call) {
-        Context* context = nullptr;
-        if (const CUresult result = context_for_unsafe_call(state, &context)) return result;
-        if (address == 0) return CUDA_SUCCESS;
-        const Allocation* allocation = state.memory.allocations().find(address);
-        if (!allocation) return CUDA_ERROR_INVALID_VALUE;
-        call.device = allocation->device;
-        synchronize_device(state, allocation->device);  // a free waits for the device
-        return result_of(state.memory.release(address));
-      });
+  return memory_call({.api = "cuMemFree", .address = address}, [&](Driver& state, MemoryCall&) {
+    Context* context = nullptr;
+    if (const CUresult result = context_for_unsafe_call(state, &context)) return result;
+    if (address == 0) return CUDA_SUCCESS;
+    const Allocation* allocation = state.memory.allocations().find(address);
+    if (!allocation) return CUDA_ERROR_INVALID_VALUE;
+    synchronize_device(state, allocation->device);  // a free waits for the device
+    return result_of(state.memory.release(address));
+  });
 }
 
 CUresult cuMemGetAddressRange_v2(CUdeviceptr* begin, size_t* bytes, CUdeviceptr address) {

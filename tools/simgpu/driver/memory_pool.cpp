@@ -11,10 +11,9 @@ MemoryPool* pool_of(CUmemoryPool handle) { return object_of<MemoryPool>(handle);
 // body(state, call, pool) for a call about a live pool; 1 otherwise.
 CUresult pool_call(const char* api, CUmemoryPool handle, uint64_t size, auto body) {
   return memory_call({.api = api, .size = size, .handle = number_of(handle)},
-                     [&](Driver& state, MemoryCall& call) {
+                     [&](Driver& state, MemoryCall&) {
                        MemoryPool* pool = pool_of(handle);
                        if (!state.memory.is_pool(pool)) return CUDA_ERROR_INVALID_VALUE;
-                       call.device = pool->device();
                        return body(state, *pool);
                      });
 }
@@ -97,7 +96,7 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr* address, size_t bytes, CUmemoryPoo
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream_handle) {
   return memory_call(
       {.api = "cuMemFreeAsync", .address = address, .stream = number_of(stream_handle)},
-      [&](Driver& state, MemoryCall& call) {
+      [&](Driver& state, MemoryCall&) {
         Stream* stream = nullptr;
         if (const CUresult result = find_stream(state, stream_handle, &stream)) return result;
         if (address == 0) return CUDA_SUCCESS;
@@ -105,7 +104,6 @@ CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream_handle) {
         const bool freeable = allocation && (allocation->kind == MemoryKind::kPooled ||
                                              allocation->kind == MemoryKind::kLinear);
         if (!freeable) return CUDA_ERROR_INVALID_VALUE;
-        call.device = allocation->device;
         if (stream->capture) {
           // Freed even where the capture was invalidated: callers free in destructors.
           state.captures.add(*stream, NodeType::kMemFree, {}, 0, "");

@@ -53,50 +53,42 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, size_t bytes,
 }
 
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
-  return memory_call({.api = "cuMemRelease", .handle = handle},
-                     [&](Driver& state, MemoryCall& call) {
-                       PhysicalMemory* physical = physical_of(handle);
-                       if (!state.virtual_memory.is_handle(physical))
-                         return CUDA_ERROR_INVALID_VALUE;
-                       if (!physical->on_host) call.device = physical->device;
-                       return result_of(state.virtual_memory.release(physical));
-                     });
+  return memory_call({.api = "cuMemRelease", .handle = handle}, [&](Driver& state, MemoryCall&) {
+    PhysicalMemory* physical = physical_of(handle);
+    if (!state.virtual_memory.is_handle(physical)) return CUDA_ERROR_INVALID_VALUE;
+    return result_of(state.virtual_memory.release(physical));
+  });
 }
 
 CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset,
                   CUmemGenericAllocationHandle handle, unsigned long long flags) {
   return memory_call({.api = "cuMemMap", .address = address, .size = bytes, .handle = handle},
-                     [&](Driver& state, MemoryCall& call) {
+                     [&](Driver& state, MemoryCall&) {
                        PhysicalMemory* physical = physical_of(handle);
                        if (flags != 0 || !state.virtual_memory.is_handle(physical))
                          return CUDA_ERROR_INVALID_VALUE;
-                       if (!physical->on_host) call.device = physical->device;
                        return result_of(state.virtual_memory.map(address, bytes, offset, physical));
                      });
 }
 
 CUresult cuMemUnmap(CUdeviceptr address, size_t bytes) {
-  return memory_call({.api = "cuMemUnmap", .address = address, .size = bytes},
-                     [&](Driver& state, MemoryCall& call) {
-                       const Allocation* mapping = state.memory.allocations().find(address);
-                       if (!mapping || mapping->kind != MemoryKind::kMapped)
-                         return CUDA_ERROR_INVALID_VALUE;
-                       if (!mapping->physical->on_host) call.device = mapping->device;
-                       synchronize_device(
-                           state, mapping->device);  // work that uses the mapping must be done
-                       return result_of(state.virtual_memory.unmap(address, bytes));
-                     });
+  return memory_call(
+      {.api = "cuMemUnmap", .address = address, .size = bytes}, [&](Driver& state, MemoryCall&) {
+        const Allocation* mapping = state.memory.allocations().find(address);
+        if (!mapping || mapping->kind != MemoryKind::kMapped) return CUDA_ERROR_INVALID_VALUE;
+        synchronize_device(state, mapping->device);  // work that uses the mapping must be done
+        return result_of(state.virtual_memory.unmap(address, bytes));
+      });
 }
 
 CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc* descriptions,
                         size_t count) {
   return memory_call(
       {.api = "cuMemSetAccess", .address = address, .size = bytes},
-      [&](Driver& state, MemoryCall& call) {
+      [&](Driver& state, MemoryCall&) {
         if (!descriptions || count == 0 || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
         const Allocation* mapping = state.memory.allocations().find_containing(address);
         if (!mapping || mapping->kind != MemoryKind::kMapped) return CUDA_ERROR_INVALID_VALUE;
-        if (!mapping->physical->on_host) call.device = mapping->device;
         bool accessible = false;  // for whom makes no difference here
         for (size_t i = 0; i < count; ++i) {
           accessible |= descriptions[i].flags != CU_MEM_ACCESS_FLAGS_PROT_NONE;
@@ -124,7 +116,6 @@ CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle* handle, void*
                        const Status status =
                            state.virtual_memory.retain(number_of(address), &physical);
                        if (status != Status::kSuccess) return result_of(status);
-                       if (!physical->on_host) call.device = physical->device;
                        call.handle = number_of(physical);
                        *handle = call.handle;
                        return CUDA_SUCCESS;
