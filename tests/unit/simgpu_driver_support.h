@@ -75,7 +75,7 @@ inline unsigned long long used_bytes() {
 }
 
 inline std::string temporary_path(const std::string& name) {
-  const std::string path = testing::TempDir() + name + "." + std::to_string(getpid());
+  std::string path = testing::TempDir() + name + "." + std::to_string(getpid());
   std::filesystem::remove(path);
   return path;
 }

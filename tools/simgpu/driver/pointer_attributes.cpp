@@ -18,7 +18,7 @@ CUresult attribute_of(Driver& state, const Allocation& allocation, CUpointer_att
   const bool host_can_access = on_host || allocation.kind == MemoryKind::kManaged;
   switch (attribute) {
     case CU_POINTER_ATTRIBUTE_CONTEXT:
-      return answer(data, state.devices[allocation.device].primary);
+      return answer<const void*>(data, state.devices[allocation.device].primary);
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
       return answer<unsigned>(data, on_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE);
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
@@ -46,7 +46,7 @@ CUresult attribute_of(Driver& state, const Allocation& allocation, CUpointer_att
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
       return answer<unsigned>(data, CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE);
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
-      return answer(data, allocation.pool);
+      return answer<const void*>(data, allocation.pool);
     default:
       return CUDA_ERROR_NOT_SUPPORTED;
   }
