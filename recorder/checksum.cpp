@@ -7,7 +7,8 @@
 namespace vramscope {
 
 uint64_t chunk_checksum(const ChunkHeader& header, std::span<const std::byte> stored) {
-  const uint64_t payload = XXH64(stored.data(), stored.size(), 0);
+  static constexpr std::byte kNothing{};  // an empty span may hold a null pointer
+  const uint64_t payload = XXH64(stored.empty() ? &kNothing : stored.data(), stored.size(), 0);
   return XXH64(&header, offsetof(ChunkHeader, checksum), payload);
 }
 

@@ -80,7 +80,8 @@ ChunkReader::Step ChunkReader::next() {
   }
   const bool index = header_.type == ChunkType::kIndex;
   if (!index) ++chunks_;
-  if (chunk_checksum(header_, stored_) != header_.checksum) return damaged("damaged chunk (checksum)");
+  if (chunk_checksum(header_, stored_) != header_.checksum)
+    return damaged("damaged chunk (checksum)");
   if (!decompress()) return damaged("damaged chunk (encoding)");
   return index ? check_trailer(chunk_offset_) : Step::kChunk;
 }

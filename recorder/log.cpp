@@ -20,6 +20,7 @@ constinit std::atomic<LogLevel> current_level{LogLevel::kWarn};
   char line[1000];
   std::copy_n(kPrefix, kPrefixBytes, line);
   const size_t room = sizeof(line) - kPrefixBytes - 1;
+  // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): the callers below have started it
   const int wanted = vsnprintf(line + kPrefixBytes, room, format, arguments);
   size_t length = kPrefixBytes;
   if (wanted > 0) length += std::min(static_cast<size_t>(wanted), room - 1);

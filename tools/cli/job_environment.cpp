@@ -36,7 +36,7 @@ std::string usable_path(const fs::path& path) {
   if (!fs::exists(path)) {
     throw UserError(path.string() + ": not found; build or install vramscope again");
   }
-  const std::string text = path.string();
+  std::string text = path.string();
   if (text.find_first_of(" :") != std::string::npos) {
     throw UserError(text + ": LD_PRELOAD takes no path with spaces or colons; move vramscope");
   }
@@ -80,7 +80,8 @@ void simulate(Variables& variables, const PreloadLibraries& libraries,
   set_if_given(variables, "VRAMSCOPE_SIM_CONTEXT", simulated.context);
   variables["TRITON_LIBCUDA_PATH"] = libraries.simulated_folder;
   std::string& search_path = variables["LD_LIBRARY_PATH"];
-  search_path = libraries.simulated_folder + (search_path.empty() ? "" : ":" + search_path);
+  if (!search_path.empty()) search_path.insert(0, 1, ':');
+  search_path.insert(0, libraries.simulated_folder);
 }
 
 }  // namespace

@@ -28,8 +28,8 @@ ProgramFile search_path(const std::string& command) {
   ProgramFile found{"", ENOENT, ""};
   while (true) {
     const size_t end = std::min(folders.find(':'), folders.size());
-    const std::string folder(end == 0 ? "." : folders.substr(0, end));
-    const std::string path = folder + "/" + command;
+    std::string path(end == 0 ? "." : folders.substr(0, end));
+    path.append("/").append(command);
     const int error = error_of_executing(path);
     if (error == 0) return {path, 0, ""};
     if (error == EACCES && found.error == ENOENT) found = {path, EACCES, ""};
