@@ -18,6 +18,7 @@ uint64_t map(uint64_t size_bytes, uint64_t hint, int protection) {
   void* mapped = mmap(pointer(hint), size_bytes, protection, kReserveFlags, -1, 0);
   if (mapped == MAP_FAILED) return 0;
   madvise(mapped, size_bytes, MADV_DONTDUMP);
+  madvise(mapped, size_bytes, MADV_NOHUGEPAGE);  // a few bytes written must not cost 2 MiB
   return reinterpret_cast<uint64_t>(mapped);
 }
 
