@@ -116,10 +116,8 @@ CUresult cuGetExportTable(const void** table, const CUuuid*) {
   if (!is_ours(library) && !told.exchange(true)) {
     std::fprintf(stderr,
                  "simgpu: %s: contains NVIDIA's own CUDA runtime (statically linked, or another "
-                 "major version: "
-                 "libcudart.so.12), which refuses any driver that is not NVIDIA's; the simulated "
-                 "GPU needs programs "
-                 "built with -cudart shared for CUDA 13\n",
+                 "major version: libcudart.so.12), which refuses any driver that is not NVIDIA's; "
+                 "the simulated GPU needs programs built with -cudart shared for CUDA 13\n",
                  library.c_str());
   }
   return CUDA_ERROR_NOT_FOUND;

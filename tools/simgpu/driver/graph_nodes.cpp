@@ -5,6 +5,7 @@
 #include "tools/simgpu/driver/call.h"
 #include "tools/simgpu/driver/copy.h"
 #include "tools/simgpu/driver/event.h"
+#include "tools/simgpu/driver/kernel.h"
 
 namespace simgpu {
 namespace {
@@ -41,13 +42,7 @@ CUresult add_locked(const Place& place, NodeType type, Effect effect) {
 CUresult add_kernel(Driver& state, const Place& place, CUfunction function) {
   const Kernel* kernel = state.kernels.find(function);
   if (!kernel) return CUDA_ERROR_INVALID_VALUE;
-  const auto forget_written = [] {
-    with_driver([](Driver& later) {
-      later.data_mover.kernel_ran();
-      return CUDA_SUCCESS;
-    });
-  };
-  return add(state, place, NodeType::kKernel, forget_written, 0, kernel->name);
+  return add(state, place, NodeType::kKernel, kernel_effect(*kernel), 0, kernel->name);
 }
 
 Effect copy_effect_of(const CUDA_MEMCPY3D& copy) {

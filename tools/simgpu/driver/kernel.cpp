@@ -1,4 +1,6 @@
 // Kernels: attributes, occupancy, launches. A launch takes place in its stream and does nothing.
+#include "tools/simgpu/driver/kernel.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -68,6 +70,8 @@ CUresult get_name(const char** name, auto handle) {
   });
 }
 
+bool writes_memory(const Kernel& kernel) { return !kernel.name.starts_with(kStandInPrefix); }
+
 Ticks spin_duration(const Kernel& kernel, void** arguments, int clock_khz) {
   if (!arguments || kernel.name.find(kSpinKernel) == std::string::npos) return 0;
   int64_t cycles = 0;
@@ -81,8 +85,6 @@ int occupancy(const Driver& state, int block_size) {
   return std::min(limits.threads_per_sm / block_size, limits.blocks_per_sm);
 }
 
-}  // namespace
-
 CUresult launch_kernel(CUfunction handle, CUstream stream_handle, void** arguments) {
   return with_driver([&](Driver& state) {
     Context* context = nullptr;
@@ -93,22 +95,26 @@ CUresult launch_kernel(CUfunction handle, CUstream stream_handle, void** argumen
     if (const CUresult result = find_stream(state, stream_handle, &stream)) return result;
     Device& device = state.devices[stream->device];
     const Ticks duration = spin_duration(*kernel, arguments, device.profile.clock_khz);
-    const bool writes = !kernel->name.starts_with(kStandInPrefix);
     if (stream->capture) {
-      Effect effect = writes ? Effect([] {
-        with_driver([](Driver& later) {
-          later.data_mover.kernel_ran();
-          return CUDA_SUCCESS;
-        });
-      })
-                             : Effect();
-      return result_of(state.captures.add(*stream, NodeType::kKernel, std::move(effect), duration,
-                                          kernel->name));
+      return result_of(state.captures.add(*stream, NodeType::kKernel, kernel_effect(*kernel),
+                                          duration, kernel->name));
     }
     device.timeline.enqueue(*stream, simgpu_clock.now(), duration, state.configuration.lag_calls);
-    if (writes) state.data_mover.kernel_ran();
+    if (writes_memory(*kernel)) state.data_mover.kernel_ran();
     return CUDA_SUCCESS;
   });
+}
+
+}  // namespace
+
+Effect kernel_effect(const Kernel& kernel) {
+  if (!writes_memory(kernel)) return {};
+  return [] {
+    with_driver([](Driver& state) {
+      state.data_mover.kernel_ran();
+      return CUDA_SUCCESS;
+    });
+  };
 }
 
 }  // namespace simgpu
