@@ -13,7 +13,7 @@ namespace vramscope {
 namespace {
 
 constexpr useconds_t kBusyPause_us = 1'000;
-constexpr useconds_t kIdlePause_us = 10'000;
+constexpr useconds_t kIdlePause_us = 5'000;
 
 // Its own, so that a job with a small or huge default does not matter.
 constexpr size_t kStackBytes = 512 << 10;
@@ -70,8 +70,8 @@ void* DrainThread::thread_main(void* self) {
 void DrainThread::run() {
   useconds_t pause_us = kBusyPause_us;
   while (!stop_.load(std::memory_order_acquire)) {
-    const bool busy = process_->drain(ProcessDrain::Amount::kWorthwhile) != 0;
-    pause_us = busy ? kBusyPause_us : std::min(pause_us * 2, kIdlePause_us);
+    process_->drain(ProcessDrain::Amount::kWorthwhile);
+    pause_us = process_->active() ? kBusyPause_us : std::min(pause_us * 2, kIdlePause_us);
     usleep(pause_us);
   }
 }

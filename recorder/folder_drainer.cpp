@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint64_t kLookInterval_ns = 20'000'000;
 constexpr uint64_t kBusyPause_us = 1'000;
-constexpr uint64_t kIdlePause_us = 10'000;
+constexpr uint64_t kIdlePause_us = 5'000;
 
 std::vector<std::string> ring_file_names(const std::string& folder) {
   std::vector<std::string> names;
@@ -69,7 +69,8 @@ bool FolderDrainer::look_for_new_files() {
 bool FolderDrainer::drain_all() {
   bool busy = false;
   for (const auto& process : active_) {
-    busy = process->drain(ProcessDrain::Amount::kWorthwhile) != 0 || busy;
+    process->drain(ProcessDrain::Amount::kWorthwhile);
+    busy = process->active() || busy;
   }
   return busy;
 }

@@ -17,8 +17,8 @@ class FolderDrainer {
   FolderDrainer(std::string folder, uint32_t drainer_pid);
 
   // One round: new ring files, pending records, processes that have ended. Returns how long the
-  // next round can wait: 1 ms while there is much to do, up to 10 ms else (a ring of the default
-  // size holds 16,384 events).
+  // next round can wait: 1 ms while processes record, up to 5 ms else (a ring of the default size
+  // holds 16,384 events).
   uint64_t poll_us();
 
   // The job is over: drains until all its processes have ended, at most `patience_us`.

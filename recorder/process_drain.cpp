@@ -35,6 +35,9 @@ ProcessDrain::ProcessDrain(std::string ring_path, std::unique_ptr<RingReader> re
 uint64_t ProcessDrain::drain(Amount amount) {
   const uint64_t now_ns = monotonic_ns();
   const uint32_t rings = reader_->ring_count();
+  const uint64_t written = reader_->written_bytes();
+  active_ = written != written_;
+  written_ = written;
   drained_at_ns_.resize(std::max<size_t>(drained_at_ns_.size(), rings), now_ns);
   damaged_.resize(drained_at_ns_.size(), false);
   uint64_t drained = 0;

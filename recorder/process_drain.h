@@ -28,6 +28,9 @@ class ProcessDrain {
   // again later, meanwhile the records stay in the rings).
   uint64_t drain(Amount amount);
 
+  // Whether the process has recorded anything between the last two calls of drain().
+  bool active() const { return active_; }
+
   // Drains everything, then completes the session file. `process_ended`: it can write no more, so
   // the ring file is removed. False: could not be written; the ring file stays.
   bool finish(bool process_ended);
@@ -50,6 +53,8 @@ class ProcessDrain {
   RingRecords records_;
   std::vector<uint64_t> drained_at_ns_;  // per ring: when it was last found empty or drained
   std::vector<bool> damaged_;            // per ring: nothing more can be read from it
+  uint64_t written_ = 0;                 // sum of the rings' write positions
+  bool active_ = false;
   uint64_t end_point_at_ns_ = 0;
   uint64_t retry_at_ns_ = 0;
   bool warned_ = false;

@@ -130,6 +130,14 @@ uint64_t RingReader::pending_bytes(uint32_t ring) const {
          controls_[ring].read_position.load(std::memory_order_relaxed);
 }
 
+uint64_t RingReader::written_bytes() const {
+  uint64_t written = 0;
+  for (uint32_t i = 0; i < ring_count(); ++i) {
+    written += controls_[i].write_position.load(std::memory_order_relaxed);
+  }
+  return written;
+}
+
 uint64_t RingReader::resume_position(uint32_t ring, std::optional<uint64_t> wanted) const {
   const uint64_t drained = controls_[ring].read_position.load(std::memory_order_relaxed);
   const uint64_t written = controls_[ring].write_position.load(std::memory_order_acquire);

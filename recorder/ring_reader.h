@@ -50,6 +50,7 @@ class RingReader {
 
   bool closed(uint32_t ring) const { return controls_[ring].state.load() == RingState::kClosed; }
   uint64_t pending_bytes(uint32_t ring) const;
+  uint64_t written_bytes() const;  // of all rings, since they began
 
   // Where a reader goes on that has read everything before `wanted`: not before what was drained
   // (the writer may have used that space again), not behind what was written.

@@ -92,8 +92,9 @@ bool RingWriter::make_room(uint64_t bytes) {
 }
 
 bool RingWriter::wait_for_room(uint64_t bytes) {
-  if (known_read_position_ == stalled_position_) return false;
+  const bool stalled = known_read_position_ == stalled_position_;
   uint64_t now_ns = monotonic_ns();
+  if (stalled && now_ns - stalled_since_ns_ > kPatience_us * 1000) return false;
   if (wait_deadline_ns_ == 0) wait_deadline_ns_ = now_ns + kMaxWait_us * 1000;
   while (now_ns < wait_deadline_ns_) {
     sleep_ns(std::min(kWaitStep_ns, wait_deadline_ns_ - now_ns));
@@ -101,6 +102,7 @@ bool RingWriter::wait_for_room(uint64_t bytes) {
     if (write_position_ + bytes - known_read_position_ <= ring_.bytes) return true;
     now_ns = monotonic_ns();
   }
+  if (known_read_position_ != stalled_position_) stalled_since_ns_ = now_ns;
   stalled_position_ = known_read_position_;
   return false;
 }

@@ -6,9 +6,9 @@
 //             <----- at most ring bytes ---------->      position & (bytes - 1)
 //
 // Where there is no room, it waits at most kMaxWait_us for all records between two calls of
-// begin_event() together, and not at all while whoever drains has not moved since a wait was in
-// vain. Then the record is refused; refused events are counted, and reported by a kDropped record
-// as soon as there is room.
+// begin_event() together, and not at all after whoever drains has not moved for kPatience_us: it is
+// dead, or its disk is full. Then the record is refused; refused events are counted, and reported
+// by a kDropped record as soon as there is room.
 //
 // Used by its thread alone. No lock, no allocation, no system call except while waiting.
 #pragma once
@@ -25,6 +25,7 @@ namespace vramscope {
 class RingWriter {
  public:
   static constexpr uint64_t kMaxWait_us = 1000;
+  static constexpr uint64_t kPatience_us = 100'000;
 
   explicit RingWriter(const Ring& ring);
 
@@ -56,10 +57,12 @@ class RingWriter {
   RingControl& control_;
   const uint64_t mask_;
   uint64_t write_position_;
-  uint64_t known_read_position_;       // at least this much has been drained
-  uint64_t wait_deadline_ns_ = 0;      // 0: not waited since begin_event()
-  uint64_t stalled_position_ = ~0ull;  // read_position when a wait was in vain
-  DroppedDefinition dropped_{};        // not yet reported
+  uint64_t known_read_position_;   // at least this much has been drained
+  uint64_t wait_deadline_ns_ = 0;  // 0: not waited since begin_event()
+  // Where read_position stood when a wait was in vain, and since when.
+  uint64_t stalled_position_ = ~0ull;
+  uint64_t stalled_since_ns_ = 0;
+  DroppedDefinition dropped_{};  // not yet reported
 };
 
 }  // namespace vramscope
