@@ -45,7 +45,7 @@ Movement DataMover::plan_copy(uint64_t destination, uint64_t source, uint64_t by
   }
   if (from && bytes >= kLargeDeviceCopyBytes) return Movement::kNothing;
   AllocationTable& table = memory_.allocations();
-  if (bytes >= kSmallCopyBytes && table.written_bytes() > kResidentBudgetBytes) {
+  if (bytes >= kSmallCopyBytes && table.written_bytes() + bytes > kResidentBudgetBytes) {
     return Movement::kNothing;
   }
   table.note_written(*to, bytes);
