@@ -2,12 +2,12 @@
 //
 // The contents of most device memory mean nothing here (kernels do nothing), yet every byte written
 // costs a page of host memory: gigabytes of weights would kill the process. So:
-//   - what was never written reads as zero and costs nothing, also when it is copied on the device;
-//   - copies of kSmallCopyBytes and more keep their payload while no more than kResidentBudgetBytes
-//     become resident by it, and drop it else (small programs see exact data; big models keep their
-//     shapes but not their weights);
-//   - copies on the device of kLargeDeviceCopyBytes and more move nothing;
-//   - reads of at most kScalarBytes from the device give zero unless a copy or set wrote them since
+// - what was never written reads as zero and costs nothing, also when it is copied on the device;
+// - copies of kSmallCopyBytes and more keep their payload while no more than kResidentBudgetBytes
+//   become resident by it, and drop it else (small programs see exact data; big models keep their
+//   shapes but not their weights);
+// - copies on the device of kLargeDeviceCopyBytes and more move nothing;
+// - reads of at most kScalarBytes from the device give zero unless a copy or set wrote them since
 //   the last kernel.
 #pragma once
 
