@@ -103,14 +103,24 @@ void dump_snapshot(const ProcessRecording& process, const DumpOptions& options) 
   }
 }
 
+// Printed once the first file was read: a file that cannot be read leaves no output.
+void print_heading() {
+  std::puts("#pid\ttid\tapi\tresult\tdevice\taddress\tsize\tstream\thandle");
+}
+
 int dump(const DumpOptions& options) {
   const auto files = find_run_files(options.run);
-  std::puts("#pid\ttid\tapi\tresult\tdevice\taddress\tsize\tstream\thandle");
   for (const RunFile& file : files) {
-    if (file.kind == RunFileKind::kSession)
-      dump_session(read_session(file.path), options);
-    else
-      dump_snapshot(*read_snapshot(read_file(file.path), file.path), options);
+    const bool is_first = &file == &files.front();
+    if (file.kind == RunFileKind::kSession) {
+      const auto session = read_session(file.path);
+      if (is_first) print_heading();
+      dump_session(session, options);
+    } else {
+      const auto snapshot = read_snapshot(read_file(file.path), file.path);
+      if (is_first) print_heading();
+      dump_snapshot(*snapshot, options);
+    }
   }
   if (std::fflush(stdout) != 0) throw UserError("standard output: cannot be written");
   return 0;
