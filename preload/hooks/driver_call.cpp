@@ -32,7 +32,7 @@ const ShimServices& shim_services() { return *services; }
 
 int8_t current_device() {
   const GetDevice get_device = find_get_device();
-  CUdevice device = kNoDevice;
+  CUdevice device = 0;
   if (get_device == nullptr || get_device(&device) != CUDA_SUCCESS) return kNoDevice;
   return static_cast<int8_t>(device);
 }
