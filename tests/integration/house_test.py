@@ -73,6 +73,6 @@ def test_the_build_never_names_the_workplace():
     # The project stands alone: a clone without its neighbour folders builds and passes.
     names = "|".join(["\\.\\./" + "shared", "/work" + "/"])
     found = subprocess.run(
-        ["git", "grep", "-nE", names, "--", "."], cwd=ROOT, capture_output=True, text=True
+        ["git", "grep", "-InE", names, "--", "."], cwd=ROOT, capture_output=True, text=True
     ).stdout
     assert found == ""
