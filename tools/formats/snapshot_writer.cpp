@@ -1,5 +1,6 @@
 #include "tools/formats/snapshot_writer.h"
 
+#include <algorithm>
 #include <ostream>
 #include <vector>
 
@@ -121,11 +122,44 @@ class SnapshotPickle {
     std::vector<const DeviceTrace*> by_ordinal(count);
     for (const DeviceTrace& trace : process_.devices)
       by_ordinal[static_cast<size_t>(trace.device)] = &trace;
+    const bool marks_end = needs_second_stream();
     pickle_.list(count, [&](size_t device) {
       const DeviceTrace* trace = by_ordinal[device];
-      pickle_.list(trace == nullptr ? 0 : trace->events.size(),
-                   [&](size_t i) { write_event(trace->events[i], *trace); });
+      const size_t events = trace == nullptr ? 0 : trace->events.size();
+      pickle_.list(events == 0 ? 0 : events + marks_end, [&](size_t i) {
+        write_event(i < events ? trace->events[i] : end_mark(*trace), *trace);
+      });
     });
+  }
+
+  // The viewer (2.6) forgets the events' streams if all are one, but not the segments', and then
+  // takes ranges of one stream for ranges of two: the history of a trace that unmaps any breaks.
+  // PyTorch's own snapshots have it too, and are written as they were read.
+  bool needs_second_stream() const {
+    bool unmaps = false;
+    const TraceEvent* first = nullptr;
+    for (const DeviceTrace& trace : process_.devices) {
+      if (trace.final_layout) return false;
+      for (const TraceEvent& event : trace.events) {
+        if (first == nullptr) first = &event;
+        if (event.stream != first->stream) return false;
+        unmaps |= event.action == Action::kSegmentUnmap;
+      }
+    }
+    return unmaps;
+  }
+
+  // What PyTorch records when a snapshot is taken: a line of the history that changes nothing. On
+  // a stream of its own.
+  static TraceEvent end_mark(const DeviceTrace& trace) {
+    Heap heap(trace);
+    for (const TraceEvent& event : trace.events) heap.apply(event);
+    TraceEvent mark;
+    mark.action = Action::kSnapshot;
+    mark.size = heap.counters().active_bytes;
+    mark.stream = trace.events.back().stream + 1;
+    mark.time_us = trace.events.back().time_us;
+    return mark;
   }
 
   void write_event(const TraceEvent& event, const DeviceTrace& trace) {

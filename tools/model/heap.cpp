@@ -30,7 +30,8 @@ void Heap::start_from(const DeviceTrace& trace, const HeapLayout& final_layout) 
     if (event.action == Action::kAlloc) {
       opened.insert(event.address, 0);
     } else if (event.action == Action::kFreeCompleted && !opened.erase(event.address)) {
-      open_block(event.address, {event.size, event.stack, event.category, false, event.outside});
+      open_block(event.address,
+                 {event.size, event.stream, event.stack, event.category, false, event.outside});
     }
   }
   for (const Segment& segment : final_layout.segments) {
@@ -39,7 +40,8 @@ void Heap::start_from(const DeviceTrace& trace, const HeapLayout& final_layout) 
     for (size_t i = 0; i < segment.block_count; ++i) {
       const Block& block = final_layout.blocks[segment.first_block + i];
       if (block.state == BlockState::kInactive || opened.find(block.address) != nullptr) continue;
-      open_block(block.address, {block.requested_bytes, block.stack, 0, false, segment.outside});
+      open_block(block.address,
+                 {block.requested_bytes, segment.stream, block.stack, 0, false, segment.outside});
     }
   }
   for (auto event = trace.events.rbegin(); event != trace.events.rend(); ++event) {
@@ -57,8 +59,8 @@ void Heap::apply(const TraceEvent& event) {
                             event.owner, event.outside, false};
   switch (event.action) {
     case Action::kAlloc:
-      return open_block(event.address,
-                        {event.size, event.stack, event.category, false, event.outside});
+      return open_block(event.address, {event.size, event.stream, event.stack, event.category,
+                                        false, event.outside});
     case Action::kFreeRequested:
       return request_free(event.address);
     case Action::kFreeCompleted:

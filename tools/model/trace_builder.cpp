@@ -1,6 +1,22 @@
 #include "tools/model/trace_builder.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace vramscope {
+namespace {
+
+// The part of `event`'s range that lies in the range of `other`, which overlaps it.
+TraceEvent intersection(TraceEvent event, const TraceEvent& other) {
+  const uint64_t begin = std::max(event.address, other.address);
+  const uint64_t last =
+      std::min(event.address + (event.size - 1), other.address + (other.size - 1));
+  event.address = begin;
+  event.size = last - begin + 1;
+  return event;
+}
+
+}  // namespace
 
 TraceBuilder::TraceBuilder(int device, bool may_have_holes)
     : may_have_holes_(may_have_holes), heap_(trace_) {
@@ -14,10 +30,8 @@ void TraceBuilder::emit(TraceEvent event, Action action) {
 }
 
 void TraceBuilder::segment_alloc(TraceEvent event) {
-  if (heap_.segments().contains(event.address)) {  // its free was lost
-    ++repairs_;
-    segment_free(event);
-  }
+  if (event.size == 0) return;
+  if (may_have_holes_ || heap_.segments().contains(event.address)) close_segments_in(event);
   emit(event, Action::kSegmentAlloc);
 }
 
@@ -31,20 +45,27 @@ void TraceBuilder::segment_free(TraceEvent event) {
   event.stream = segment->second.stream;
   event.owner = segment->second.owner;
   event.outside = segment->second.outside;
-  if (may_have_holes_) close_blocks(event.address, event.address + event.size, event);
+  if (may_have_holes_) close_blocks_in(event);
   emit(event, Action::kSegmentFree);
 }
 
-void TraceBuilder::segment_map(TraceEvent event) { emit(event, Action::kSegmentMap); }
+void TraceBuilder::segment_map(TraceEvent event) {
+  if (event.size == 0) return;
+  if (may_have_holes_) close_segments_in(event);
+  emit(event, Action::kSegmentMap);
+}
 
 void TraceBuilder::segment_unmap(TraceEvent event) {
-  if (may_have_holes_) close_blocks(event.address, event.address + event.size, event);
+  if (may_have_holes_) close_blocks_in(event);
   emit(event, Action::kSegmentUnmap);
 }
 
 void TraceBuilder::alloc(TraceEvent event) {
+  if (event.size == 0) return;
+  if (may_have_holes_) close_blocks_in(event);
   if (close_block(event.address, event)) ++repairs_;
   cover(event);
+  if (may_have_holes_) block_ends_[event.address] = event.address + event.size;
   emit(event, Action::kAlloc);
 }
 
@@ -65,19 +86,51 @@ bool TraceBuilder::close_block(uint64_t address, TraceEvent cause) {
   if (block == nullptr) return false;
   cause.address = address;
   cause.size = block->size;
+  cause.stream = block->stream;  // not the one that is current where it is freed
   cause.outside = block->outside;
   emit(cause, Action::kFreeRequested);
   emit(cause, Action::kFreeCompleted);
+  block_ends_.erase(address);
   return true;
 }
 
-void TraceBuilder::close_blocks(uint64_t begin, uint64_t end, const TraceEvent& cause) {
-  std::vector<uint64_t> left;
-  heap_.blocks().for_each([&](uint64_t address, const Heap::LiveBlock&) {
-    if (begin <= address && address < end) left.push_back(address);
-  });
-  for (const uint64_t address : left) close_block(address, cause);
-  repairs_ += left.size();
+// Frees of blocks in the range were lost.
+void TraceBuilder::close_blocks_in(const TraceEvent& range) {
+  auto block = block_ends_.lower_bound(range.address);
+  if (block != block_ends_.begin() && std::prev(block)->second > range.address) --block;
+  while (block != block_ends_.end() &&
+         (block->first < range.address || block->first - range.address < range.size)) {
+    const uint64_t address = block->first;
+    ++block;
+    close_block(address, range);
+    ++repairs_;
+  }
+}
+
+// Frees of segments in the range were lost.
+void TraceBuilder::close_segments_in(const TraceEvent& range) {
+  const auto& segments = heap_.segments();
+  auto segment = segments.lower_bound(range.address);
+  if (segment != segments.begin()) {
+    const auto before = std::prev(segment);
+    if (range.address - before->first < before->second.size) segment = before;
+  }
+  while (segment != segments.end() &&
+         (segment->first < range.address || segment->first - range.address < range.size)) {
+    TraceEvent lost = range;
+    lost.address = segment->first;
+    lost.size = segment->second.size;
+    const bool is_expandable = segment->second.is_expandable;
+    ++segment;
+    if (is_expandable) {  // of a mapped range only what is mapped anew
+      lost = intersection(lost, range);
+      segment_unmap(lost);
+    } else {
+      covers_.erase(lost.address);
+      segment_free(lost);
+    }
+    ++repairs_;
+  }
 }
 
 // A block whose segment the recording does not know gets one of its own.

@@ -6,7 +6,8 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <map>
+#include <utility>
 
 #include "tools/model/heap.h"
 #include "tools/model/recording.h"
@@ -15,8 +16,8 @@ namespace vramscope {
 
 class TraceBuilder {
  public:
-  // `may_have_holes`: events were lost. Then segments are searched for live blocks before they go,
-  // which a complete recording need not pay for.
+  // `may_have_holes`: events were lost. Then what overlaps something older closes it, which a
+  // complete recording need not pay for.
   TraceBuilder(int device, bool may_have_holes);
   TraceBuilder(const TraceBuilder&) = delete;
 
@@ -28,7 +29,7 @@ class TraceBuilder {
   void segment_map(TraceEvent event);
   void segment_unmap(TraceEvent event);
   void alloc(TraceEvent event);
-  void free(TraceEvent event);  // size is the block's
+  void free(TraceEvent event);  // size and stream are the block's
   void oom(TraceEvent event);
 
   const Heap& heap() const { return heap_; }
@@ -40,13 +41,15 @@ class TraceBuilder {
  private:
   void emit(TraceEvent event, Action action);
   bool close_block(uint64_t address, TraceEvent cause);
-  void close_blocks(uint64_t begin, uint64_t end, const TraceEvent& cause);
+  void close_blocks_in(const TraceEvent& range);
+  void close_segments_in(const TraceEvent& range);
   void cover(const TraceEvent& block);
 
   const bool may_have_holes_;
   DeviceTrace trace_;
   Heap heap_;
-  AddressMap<char> covers_;  // segments made up by cover()
+  std::map<uint64_t, uint64_t> block_ends_;  // live blocks by address, if there may be holes
+  AddressMap<char> covers_;                  // segments made up by cover()
   uint64_t repairs_ = 0;
 };
 
