@@ -19,6 +19,23 @@ class ReportText {
 
   std::string text;
 
+  // All processes side by side, before each one's own report.
+  void add_overview(const std::vector<ProcessReport>& reports) {
+    line("%s", plural(reports.size(), "process", "processes").c_str());
+    line("  %6s %9s %4s %16s %14s %16s", "rank", "pid", "GPU", "peak allocated", "peak reserved",
+         "live at the end");
+    const auto number = [](const std::optional<int64_t>& value) {
+      return value ? std::to_string(*value) : std::string("-");
+    };
+    for (const ProcessReport& report : reports)
+      for (const DeviceReport& device : report.devices)
+        line("  %6s %9s %4d %16s %14s %16s", number(report.process->rank).c_str(),
+             number(report.process->pid).c_str(), device.device,
+             binary_size(device.peak_allocated_bytes).c_str(),
+             binary_size(device.peak_reserved_bytes).c_str(),
+             binary_size(device.live_bytes).c_str());
+  }
+
   void add_process(const ProcessReport& report) {
     process_ = report.process;
     if (!text.empty()) text += "\n" + std::string(kTextColumns, '-') + "\n\n";
@@ -205,6 +222,7 @@ class ReportText {
 
 std::string report_text(const std::vector<ProcessReport>& processes, size_t top) {
   ReportText report(top);
+  if (processes.size() > 1) report.add_overview(processes);
   for (const ProcessReport& process : processes) report.add_process(process);
   return report.text;
 }

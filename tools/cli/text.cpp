@@ -52,8 +52,11 @@ std::string exact_size(uint64_t bytes) {
   return bytes < 1024 ? binary_size(bytes) : binary_size(bytes) + " (" + with_commas(bytes) + " B)";
 }
 
-std::string plural(uint64_t count, std::string_view noun) {
-  return with_commas(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+std::string plural(uint64_t count, std::string_view noun, std::string_view many) {
+  std::string text = with_commas(count) + ' ';
+  text += count == 1 || many.empty() ? noun : many;
+  if (count != 1 && many.empty()) text += 's';
+  return text;
 }
 
 std::string shown(std::string_view text, size_t columns) {

@@ -9,10 +9,11 @@ namespace vramscope {
 
 constexpr size_t kTextColumns = 100;
 
-std::string with_commas(uint64_t value);    // 2,000,200,000
-std::string binary_size(uint64_t bytes);    // 1.86 GiB, 512.00 KiB, 17 B
-std::string exact_size(uint64_t bytes);     // 1.86 GiB (2,000,200,000 B)
-std::string plural(uint64_t count, std::string_view noun);  // "1 block", "2,000 blocks"
+std::string with_commas(uint64_t value);  // 2,000,200,000
+std::string binary_size(uint64_t bytes);  // 1.86 GiB, 512.00 KiB, 17 B
+std::string exact_size(uint64_t bytes);   // 1.86 GiB (2,000,200,000 B)
+// "1 block", "2,000 blocks"; `many` where an s does not make the plural.
+std::string plural(uint64_t count, std::string_view noun, std::string_view many = {});
 
 // What a terminal would obey (control characters) becomes '?'; cut in the middle with "..." to
 // `columns` characters.
