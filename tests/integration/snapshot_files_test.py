@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 
-from support.command import vramscope_ok
+from support.command import vramscope, vramscope_ok
 from support.paths import ROOT
 
 SNAPSHOTS = ROOT / "tests" / "data" / "snapshots"
@@ -140,3 +140,26 @@ def test_dump_prints_the_trace(original):
     assert [int(line.split("\t")[6]) for line in lines[1:]] == [event["size"] for event in events]
     only_segments = vramscope_ok("dump", original).splitlines()
     assert len(only_segments) - 1 == sum(event["action"].startswith("segment") for event in events)
+
+
+@pytest.mark.parametrize("output", ["/dev/full", "absent-folder/s.pickle"])
+def test_an_output_that_cannot_be_written(output, tmp_path):
+    result = vramscope("snapshot", SNAPSHOTS / "linear_adam_small.pickle", "-o", output, cwd=tmp_path)
+    assert (result.status, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"vramscope: {output}: cannot be written: "), result.describe()
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_a_process_that_is_not_there():
+    result = vramscope("report", "--process", "rank7", SNAPSHOTS / "linear_adam_small.pickle")
+    assert (result.status, result.stdout) == (2, "")
+    assert "no process rank7 (--process)" in result.stderr and len(result.stderr.splitlines()) == 1
+
+
+def test_every_cut_of_a_pickle_is_one_error_line(tmp_path):
+    content = (SNAPSHOTS / "linear_adam_small.pickle").read_bytes()
+    for length in (0, 1, 2, 100, 20_000, len(content) - 1):
+        (tmp_path / "cut.pickle").write_bytes(content[:length])
+        result = vramscope("report", tmp_path / "cut.pickle")
+        assert (result.status, result.stdout, len(result.stderr.splitlines())) == (2, "", 1), result.describe()
+        assert "byte" in result.stderr
