@@ -41,9 +41,9 @@ enum class RecordKind : uint8_t {
   // Blocks: what a framework's caching allocator hands out inside its segments.
   // handle: bytes allocated, extra: bytes reserved on the device, both after the event, as the
   // framework counts them.
-  kBlockAlloc = 32,
-  kBlockFree = 33,
-  kBlockOom = 34,  // size: the request that failed; address 0
+  kBlockAlloc = 32,  // stream: the current one of the thread
+  kBlockFree = 33,   // stream 0: it is that of the allocation
+  kBlockOom = 34,    // size: the request that failed; address 0
 
   // The driver's calls. address, size, stream, handle: as named for each; 0 where a call has none.
   // Failed calls are recorded too (result != 0) and never counted.

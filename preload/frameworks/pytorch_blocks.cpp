@@ -67,13 +67,25 @@ GetDriverStream find_stream_functions_once_more() {
   return get_driver_stream.load(std::memory_order_acquire);
 }
 
+// PyTorch keeps the current streams in a thread-local object. Once that is destroyed, at the
+// thread's end, stream() throws on what is left of it, while static tensors are still freed.
+thread_local bool streams_are_gone = false;
+
+struct StreamsAreGoneAfter {
+  ~StreamsAreGoneAfter() { streams_are_gone = true; }
+};
+
 // The driver's handle of the thread's current stream on the device; 0, the default stream, also
 // where this PyTorch does not tell.
 uint64_t current_stream(int8_t device_index) {
+  if (streams_are_gone) return 0;
   GetDriverStream driver = get_driver_stream.load(std::memory_order_acquire);
   if (driver == nullptr) driver = find_stream_functions_once_more();
   if (driver == nullptr) return 0;
   const CudaStream stream = get_current_stream.load(std::memory_order_relaxed)(device_index);
+  // Made after PyTorch's object, which the call above has made: destroyed before it.
+  static thread_local StreamsAreGoneAfter mark;
+  (void)mark;
   return bits(driver(&stream));
 }
 
@@ -86,7 +98,8 @@ Event block_event(RecordKind kind, Api api, Device device, uint64_t size, size_t
   event.size = size;
   event.handle = total_allocated;
   event.extra = total_reserved;
-  event.stream = current_stream(device.index);
+  // A block is freed on the stream that it was made for, whichever is current then.
+  if (kind != RecordKind::kBlockFree) event.stream = current_stream(device.index);
   return event;
 }
 

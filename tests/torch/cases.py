@@ -36,6 +36,7 @@ CASES = [
     Case("ddp", "scripts/ddp.py", gpu="h100x2"),
     Case("compiled", "scripts/compiled.py"),
     Case("python_shapes", "scripts/python_shapes.py"),
+    Case("convolutions_and_gru", "scripts/convolutions_and_gru.py"),
     Case("uncaught_exception", "scripts/exits_with_status.py", status=1),
     Case("exit_status_3", "scripts/exits_with_status.py", ("3",), status=3),
     Case("cuda_malloc_async", "scripts/fragments.py", allocator="backend:cudaMallocAsync", has_history=False),
