@@ -6,8 +6,7 @@
 
 #include "api.h"
 #include "preload/shim/core_interface.h"
-#include "recorder/record.h"
-#include "recorder/stacks/stack_capture.h"
+#include "recorder/recorder.h"
 
 namespace vramscope {
 
