@@ -65,6 +65,9 @@ uint64_t ProcessDrain::drain(Amount amount) {
 }
 
 uint64_t ProcessDrain::drain_ring(uint32_t ring) {
+  // What was there at first, in one or two pieces (the second at the ring's start): what arrives
+  // meanwhile would only make small chunks.
+  const uint64_t pending = reader_->pending_bytes(ring);
   uint64_t drained = 0;
   while (true) {
     reader_->read(ring, reader_->resume_position(ring, {}), kChunkBytes, records_);
@@ -82,8 +85,7 @@ uint64_t ProcessDrain::drain_ring(uint32_t ring) {
                   records_.problem.c_str());
       damaged_[ring] = true;
     }
-    // Again: behind the ring's end the rest lies at its start. Not for ever: other rings wait.
-    if (records_.bytes.empty() || damaged_[ring] || drained >= reader_->ring_bytes()) {
+    if (records_.bytes.empty() || damaged_[ring] || drained >= pending) {
       return drained;
     }
   }

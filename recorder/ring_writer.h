@@ -25,7 +25,7 @@ namespace vramscope {
 class RingWriter {
  public:
   static constexpr uint64_t kMaxWait_us = 1000;
-  static constexpr uint64_t kPatience_us = 100'000;
+  static constexpr uint64_t kPatience_us = 1'000'000;
 
   explicit RingWriter(const Ring& ring);
 

@@ -12,7 +12,8 @@
 namespace vramscope {
 namespace {
 
-constexpr int kCompressionLevel = 3;
+// The fastest: a drainer that keeps up matters more than the last tenth of the size.
+constexpr int kCompressionLevel = 1;
 
 template <typename T>
 std::span<const std::byte> bytes_of(const T& value) {
