@@ -32,6 +32,20 @@ TEST(SimgpuDriverStream, WorkCompletesAfterTheLag) {
   });
 }
 
+TEST(SimgpuDriverStream, AProfilersQuestionTakesNoTime) {
+  in_child({{"VRAMSCOPE_SIM_LAG", "2"}}, [] {
+    use_device(0);
+    CUevent event = nullptr;
+    CUdevice device = -1;
+    DRIVER(cuEventCreate)(&event, CU_EVENT_DISABLE_TIMING);
+    DRIVER(cuEventRecord)(event, nullptr);
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(DRIVER(cuCtxGetDevice)(&device), CUDA_SUCCESS);
+    EXPECT_EQ(device, 0);
+    EXPECT_EQ(DRIVER(cuEventQuery)(event), CUDA_ERROR_NOT_READY);
+    EXPECT_EQ(DRIVER(cuEventQuery)(event), CUDA_SUCCESS);
+  });
+}
+
 TEST(SimgpuDriverStream, ASpinKernelKeepsItsStreamBusy) {
   in_child({}, [] {
     use_device(0);

@@ -18,6 +18,9 @@ PREFIX = "simgpu_"
 # Real drivers answer these before cuInit too.
 BEFORE_INIT = {"cuInit", "cuDriverGetVersion", "cuGetErrorString", "cuGetErrorName", "cuGetProcAddress",
                "cuGetProcAddress_v2", "cuGetExportTable"}
+# Reads the thread's state and nothing of the GPU's, so that time stands still: a profiler asks it for the device of an
+# allocation, and a job's timing must be the same with and without one.
+TIMELESS = {"cuCtxGetDevice"}
 SUFFIXES = {"-": 0, "_ptsz": 1, "_ptds": 2}
 
 
@@ -48,7 +51,7 @@ def thunk(index, name, implemented):
         return f"THUNK_UNSUPPORTED {name} {index}"
     if name in BEFORE_INIT:
         return f"THUNK_ALWAYS {name} {PREFIX}{plain}"
-    return f"THUNK {name} {PREFIX}{plain} {int(plain != name)}"
+    return f"THUNK {name} {PREFIX}{plain} {int(plain != name)} {int(name not in TIMELESS)}"
 
 
 def table(names, rows):

@@ -3,7 +3,7 @@
  * A thunk keeps every argument register and the stack as they are and jumps, so that one macro serves functions of
  * any signature. It
  *   - answers CUDA_ERROR_NOT_INITIALIZED (3) before cuInit and in a forked child,
- *   - moves the virtual clock on by one tick: one driver call,
+ *   - moves the virtual clock on by one tick: one driver call (not where `ticks` is 0),
  *   - notes in a thread-local byte whether stream 0 means the thread's own stream (_ptsz, _ptds),
  * Included by the generated thunks.S only.
  */
@@ -14,14 +14,16 @@
 .section .note.GNU-stack, "", @progbits
 .text
 
-.macro THUNK name implementation per_thread_stream
+.macro THUNK name implementation per_thread_stream ticks
 .globl \name
 .type \name, @function
 \name:
   endbr64
   cmpl $1, simgpu_driver_state(%rip)
   jne simgpu_not_initialized
+  .if \ticks
   lock incq simgpu_clock(%rip)
+  .endif
   movq simgpu_per_thread_stream@gottpoff(%rip), %r11
   movb $\per_thread_stream, %fs:(%r11)
   jmp \implementation
