@@ -31,7 +31,10 @@ CASES = [
     Case("four_threads", "scripts/four_threads.py"),
     Case("out_of_memory", "scripts/out_of_memory.py", gpu="2GiB"),
     Case("expandable_segments", "scripts/fragments.py", allocator="expandable_segments:True"),
-    Case("max_split_size", "scripts/fragments.py", allocator="max_split_size_mb:20"),
+    Case(
+        "expandable_two_streams", "scripts/fragments.py", ("two-streams",), allocator="expandable_segments:True"
+    ),
+    Case("max_split_size", "scripts/fragments.py", ("two-streams",), allocator="max_split_size_mb:20"),
     Case("two_devices", "scripts/two_devices.py", gpu="h100x2"),
     Case("ddp", "scripts/ddp.py", gpu="h100x2"),
     Case("compiled", "scripts/compiled.py"),
