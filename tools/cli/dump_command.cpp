@@ -104,9 +104,7 @@ void dump_snapshot(const ProcessRecording& process, const DumpOptions& options) 
 }
 
 // Printed once the first file was read: a file that cannot be read leaves no output.
-void print_heading() {
-  std::puts("#pid\ttid\tapi\tresult\tdevice\taddress\tsize\tstream\thandle");
-}
+void print_heading() { std::puts("#pid\ttid\tapi\tresult\tdevice\taddress\tsize\tstream\thandle"); }
 
 int dump(const DumpOptions& options) {
   const auto files = find_run_files(options.run);
