@@ -7,39 +7,54 @@
  *   - notes in a thread-local byte whether stream 0 means the thread's own stream (_ptsz, _ptds),
  * Included by the generated thunks.S only.
  */
-/* clang-format off: assembly */
+/* clang-format off */
 #if !defined(__x86_64__)
 #error "tools/simgpu/driver/thunk.h: no thunks for this architecture yet"
 #endif
 
-.section.note.GNU - stack, "",
-    @progbits
-        .text
+.section .note.GNU-stack, "", @progbits
+.text
 
-        .macro THUNK name implementation per_thread_stream ticks.globl \name.type \name,
-    @function
-\name
-    : endbr64 cmpl $1,
-      simgpu_driver_state(% rip) jne simgpu_not_initialized.if \ticks lock incq simgpu_clock(% rip)
-          .endif movq simgpu_per_thread_stream @gottpoff(% rip),
-      % r11 movb $\per_thread_stream,
-      % fs : (% r11) jmp \implementation.size \name,
-      .- \name.endm
+.macro THUNK name implementation per_thread_stream ticks
+.globl \name
+.type \name, @function
+\name:
+  endbr64
+  cmpl $1, simgpu_driver_state(%rip)
+  jne simgpu_not_initialized
+  .if \ticks
+  lock incq simgpu_clock(%rip)
+  .endif
+  movq simgpu_per_thread_stream@gottpoff(%rip), %r11
+  movb $\per_thread_stream, %fs:(%r11)
+  jmp \implementation
+.size \name, . - \name
+.endm
 
-              .macro THUNK_ALWAYS name implementation.globl \name.type \name,
-      @function
-\name : endbr64 jmp \implementation.size \name,
-      .- \name.endm
+.macro THUNK_ALWAYS name implementation
+.globl \name
+.type \name, @function
+\name:
+  endbr64
+  jmp \implementation
+.size \name, . - \name
+.endm
 
-              .macro THUNK_UNSUPPORTED name index.globl \name.type \name,
-      @function
-\name : endbr64 cmpl $1,
-         simgpu_driver_state(% rip) jne simgpu_not_initialized lock incq
-         simgpu_clock(% rip) movl $\index,
-         % edi jmp simgpu_unsupported.size \name,
-         .- \name.endm
+.macro THUNK_UNSUPPORTED name index
+.globl \name
+.type \name, @function
+\name:
+  endbr64
+  cmpl $1, simgpu_driver_state(%rip)
+  jne simgpu_not_initialized
+  lock incq simgpu_clock(%rip)
+  movl $\index, %edi
+  jmp simgpu_unsupported
+.size \name, . - \name
+.endm
 
-                 .type simgpu_not_initialized,
-         @function simgpu_not_initialized : movl $3,
-                                            % eax ret.size simgpu_not_initialized,
-                                            .- simgpu_not_initialized
+.type simgpu_not_initialized, @function
+simgpu_not_initialized:
+  movl $3, %eax
+  ret
+.size simgpu_not_initialized, . - simgpu_not_initialized
