@@ -16,7 +16,7 @@ fail() {
   exit 1
 }
 
-# build: brings build/release up to date.
+# build TARGET: brings build/release up to date: `tool` is what a user needs, `all` the tests as well.
 build() {
   if [ ! -f "$BUILD/build.ninja" ]; then
     step "Configuring the build in build/release"
@@ -24,5 +24,5 @@ build() {
       "read the message above; after a change of compiler or CUDA remove build/release and try again"
   fi
   step "Building"
-  ninja -C "$BUILD" -j "$(nproc)" || fail "the build failed" "read the first error above"
+  ninja -C "$BUILD" -j "$(nproc)" "$1" || fail "the build failed" "read the first error above"
 }
