@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -41,8 +42,18 @@ std::byte* map_shared(int fd, uint64_t offset, uint64_t bytes) {
   return mapping == MAP_FAILED ? nullptr : static_cast<std::byte*>(mapping);
 }
 
+// Growing a file beyond this limit would not only fail: the signal for it ends most programs.
+bool exceeds_file_size_limit(uint64_t bytes) {
+  rlimit limit{};
+  return getrlimit(RLIMIT_FSIZE, &limit) == 0 && bytes > limit.rlim_cur;
+}
+
 // errno is set as for the calls that use it.
 bool allocate(int fd, uint64_t offset, uint64_t bytes) {
+  if (exceeds_file_size_limit(offset + bytes)) {
+    errno = EFBIG;
+    return false;
+  }
   int error = EINTR;
   while (error == EINTR) {
     error = posix_fallocate(fd, static_cast<off_t>(offset), static_cast<off_t>(bytes));

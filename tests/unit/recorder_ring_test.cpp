@@ -1,5 +1,6 @@
 // The ring's twins: what ring_writer writes is what ring_reader reads, at every position.
 #include <fcntl.h>
+#include <sys/resource.h>
 
 #include <cstring>
 #include <thread>
@@ -292,6 +293,19 @@ TEST_F(RingFixture, FullDiskIsAnErrorAndNoSignal) {
   EXPECT_EQ(std::system(("umount " + mount_point).c_str()), 0);
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 4);
+}
+
+TEST_F(RingFixture, FileSizeLimitIsAnErrorAndNoSignal) {
+  const int status = in_child([&] {
+    const rlimit limit{kFirstRingOffset + 2 * kMinRingBytes, RLIM_INFINITY};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    int rings = 0;
+    while (file->claim_ring(1)) ++rings;
+    if (file->header().lost_rings != 1 || errno != EFBIG) _exit(100);
+    _exit(rings);
+  });
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 2);
 }
 
 TEST(RingReader, ForeignFilesAreRefused) {
