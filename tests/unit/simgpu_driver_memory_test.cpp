@@ -1,3 +1,6 @@
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <fstream>
 
 #include "tests/unit/simgpu_driver_support.h"
@@ -31,6 +34,21 @@ TEST(SimgpuDriverMemory, RefusesWhatExceedsTheCapacity) {
     EXPECT_EQ(DRIVER_AS(cuMemFree, "cuMemFree_v2")(address), CUDA_SUCCESS);
     EXPECT_EQ(DRIVER_AS(cuMemFree, "cuMemFree_v2")(address), CUDA_ERROR_INVALID_VALUE);
     EXPECT_EQ(used_bytes(), 0u);
+  });
+}
+
+TEST(SimgpuDriverMemory, LogGoesOnInItsOwnFileAfterAllDescriptorsWereClosed) {
+  const std::string path = temporary_path("simgpu_log");
+  const std::string other = temporary_path("simgpu_other");
+  in_child({{"VRAMSCOPE_SIM_GPU", "1GiB"}, {"VRAMSCOPE_SIM_LOG", path.c_str()}}, [&] {
+    use_device(0);
+    close_range(3, ~0U, 0);
+    for (int number = 3; number < 20; number = open(other.c_str(), O_RDWR | O_CREAT, 0644)) {
+    }
+    CUdeviceptr address = 0;
+    EXPECT_EQ(DRIVER_AS(cuMemAlloc, "cuMemAlloc_v2")(&address, 1000), CUDA_SUCCESS);
+    EXPECT_EQ(log_lines(path).size(), 3u);  // heading, context, allocation
+    EXPECT_EQ(std::filesystem::file_size(other), 0u);
   });
 }
 

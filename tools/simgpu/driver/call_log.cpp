@@ -113,23 +113,41 @@ constexpr std::string_view kMemoryCalls[] = {
 
 }  // namespace
 
-CallLog::CallLog(const std::string& path) {
+CallLog::CallLog(const std::string& path) : path_(path) {
   if (path.empty()) return;
   create_with_header(path);
-  descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  if (descriptor_ >= 0) return;
+  is_open_ = open_file();
+  if (is_open_) return;
   std::fprintf(stderr, "simgpu: VRAMSCOPE_SIM_LOG=%s: %s; no log is written\n", path.c_str(),
                std::strerror(errno));
 }
 
-void CallLog::append(const MemoryCall& call, int result) const {
+bool CallLog::open_file() {
+  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  struct stat status {};
+  if (descriptor_ < 0 || ::fstat(descriptor_, &status) != 0) return false;
+  device_ = status.st_dev;
+  inode_ = status.st_ino;
+  return true;
+}
+
+// Programs that become daemons close every descriptor; the number may be somebody else's file now.
+bool CallLog::own_descriptor() {
+  struct stat status {};
+  const bool is_ours =
+      ::fstat(descriptor_, &status) == 0 && status.st_dev == device_ && status.st_ino == inode_;
+  return is_ours || open_file();
+}
+
+void CallLog::append(const MemoryCall& call, int result) {
   char line[256];
   const int length = std::snprintf(
       line, sizeof line, "%d\t%d\t%s\t%d\t%d\t0x%llx\t%llu\t0x%llx\t0x%llx\n", ::getpid(),
       ::gettid(), call.api, result, call.device, static_cast<unsigned long long>(call.address),
       static_cast<unsigned long long>(call.size), static_cast<unsigned long long>(call.stream),
       static_cast<unsigned long long>(call.handle));
-  if (length > 0) write_all(descriptor_, {line, std::min<size_t>(length, sizeof line - 1)});
+  if (length > 0 && own_descriptor())
+    write_all(descriptor_, {line, std::min<size_t>(length, sizeof line - 1)});
 }
 
 bool is_memory_call(const std::string& base_name) {

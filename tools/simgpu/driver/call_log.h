@@ -2,6 +2,8 @@
 // with.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <string>
 
@@ -23,14 +25,20 @@ class CallLog {
   // An empty path: no log. A file that cannot be opened costs one line on stderr.
   explicit CallLog(const std::string& path);
 
-  void write(const MemoryCall& call, int result) const {
-    if (descriptor_ >= 0) append(call, result);
+  void write(const MemoryCall& call, int result) {
+    if (is_open_) append(call, result);
   }
 
  private:
-  void append(const MemoryCall& call, int result) const;
+  void append(const MemoryCall& call, int result);
+  bool open_file();
+  bool own_descriptor();
 
+  const std::string path_;
+  bool is_open_ = false;
   int descriptor_ = -1;
+  dev_t device_ = 0;
+  ino_t inode_ = 0;
 };
 
 // Whether the entry point (base name) belongs to the calls that are logged.

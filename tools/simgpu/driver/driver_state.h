@@ -94,7 +94,7 @@ struct Driver {
   }
 
   const Configuration configuration;
-  const CallLog log;
+  CallLog log;
   std::mutex mutex;
   std::vector<Device> devices;
   Memory memory;
