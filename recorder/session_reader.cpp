@@ -186,7 +186,10 @@ std::vector<std::string> find_sessions(const std::string& folder) {
     throw FileError(folder, {}, "holds no session file (*.vrams)",
                     "the program made no CUDA memory call, or wrote elsewhere");
   }
-  return {sessions.begin(), sessions.end()};
+  // By name without suffix: NAME-2, of the program that NAME's process executed, follows NAME.
+  std::vector<std::string> sorted(sessions.begin(), sessions.end());
+  std::ranges::sort(sorted, {}, session_name_of);
+  return sorted;
 }
 
 }  // namespace vramscope

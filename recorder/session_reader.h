@@ -18,7 +18,7 @@ namespace vramscope {
 // in `problems`.
 Session read_session(const std::string& path);
 
-// Session files of a folder, sorted; of a session that left only a ring file, that. Throws
+// Session files of a folder, sorted by name; of a session that left only a ring file, that. Throws
 // FileError if the folder cannot be read or holds none.
 std::vector<std::string> find_sessions(const std::string& folder);
 

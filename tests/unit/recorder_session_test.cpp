@@ -362,11 +362,11 @@ TEST(Session, FindsSessionsOfAFolder) {
   const TemporaryFolder folder;
   EXPECT_THROW(find_sessions(folder.path()), FileError);
   EXPECT_THROW(find_sessions(folder.file("none")), FileError);
-  for (const char* name : {"b.vrams", "a.vrams", "a.ring", "c.ring", "notes.txt"}) {
+  for (const char* name : {"b.vrams", "a.vrams", "a-2.vrams", "a.ring", "c.ring", "notes.txt"}) {
     write_file(folder.file(name), "x");
   }
-  const std::vector<std::string> expected = {folder.file("a.vrams"), folder.file("b.vrams"),
-                                             folder.file("c.ring")};
+  const std::vector<std::string> expected = {folder.file("a.vrams"), folder.file("a-2.vrams"),
+                                             folder.file("b.vrams"), folder.file("c.ring")};
   EXPECT_EQ(find_sessions(folder.path()), expected);
 }
 

@@ -39,8 +39,7 @@ RunFileKind kind_of(const std::string& path) {
 
 auto order(const ProcessRecording& process) {
   constexpr int64_t kLast = std::numeric_limits<int64_t>::max();
-  return std::make_tuple(process.rank.value_or(kLast), process.pid.value_or(kLast),
-                         std::string_view(process.source));
+  return std::make_tuple(process.rank.value_or(kLast), process.pid.value_or(kLast));
 }
 
 std::unique_ptr<ProcessRecording> open_process(const RunFile& file, const OpenOptions& options) {
