@@ -13,7 +13,7 @@ from support.paths import PRELOAD_LIBRARY, ROOT, TOOL
 
 ALLOCATE = ROOT / "tests" / "integration" / "allocate.py"
 SHOW_WORDS = "import sys; print(sys.argv[1:])"
-NOTHING_RECORDED = "vramscope: no CUDA memory call was seen; nothing was recorded\n"
+NOTHING_RECORDED = "vramscope: no CUDA memory call was recorded\n"
 
 
 def start(*arguments, **options):

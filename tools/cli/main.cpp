@@ -61,10 +61,7 @@ int parse_and_run(int argc, char** argv) {
     for (const CLI::App* sub : app.get_subcommands()) scope += " " + sub->get_name();
     return fail(one_line(error.what()) + "; see '" + scope + " --help'");
   }
-  if (chosen == nullptr) {
-    std::cout << app.help();
-    return 0;
-  }
+  if (chosen == nullptr) return fail("no command; see 'vramscope --help'");
   return runs[static_cast<size_t>(chosen - kCommands)]();
 }
 

@@ -21,6 +21,7 @@
 #include "tools/cli/program_file.h"
 #include "tools/cli/text.h"
 #include "tools/model/user_error.h"
+#include "tools/simgpu/core/configuration.h"
 #include "tools/simgpu/core/gpu_choice.h"
 #include "tools/simgpu/core/size_text.h"
 
@@ -59,11 +60,15 @@ void check_options(const RunOptions& options) {
   }
   const simgpu::GpuChoiceResult choice = simgpu::parse_gpu_choice(simulated.gpu);
   if (!choice.choice) throw UserError("--simulate: " + choice.error);
-  if (simulated.lag.find_first_not_of("0123456789") != std::string::npos) {
-    throw UserError("--simulate-lag " + simulated.lag + ": not a number of driver calls");
+  if (!simulated.lag.empty() && !simgpu::parse_lag(simulated.lag)) {
+    throw UserError("--simulate-lag " + simulated.lag + ": not a number of driver calls up to " +
+                    std::to_string(simgpu::kMaxLagCalls) + " (example: 100)");
   }
-  if (!simulated.context.empty() && !simgpu::parse_size(simulated.context)) {
-    throw UserError("--simulate-context " + simulated.context + ": not a size (example: 500MiB)");
+  if (simulated.context.empty()) return;
+  const std::optional<uint64_t> context_bytes = simgpu::parse_size(simulated.context);
+  if (!context_bytes || *context_bytes > choice.choice->profile.capacity_bytes) {
+    throw UserError("--simulate-context " + simulated.context +
+                    ": not a size within the GPU's memory (example: 500MiB)");
   }
 }
 
@@ -135,7 +140,7 @@ void print_summary(const FolderDrainer& drainer, const OutputFolder& folder) {
                  pid);
   }
   if (totals.processes == 0) {
-    std::fprintf(stderr, "vramscope: no CUDA memory call was seen; nothing was recorded\n");
+    std::fprintf(stderr, "vramscope: no CUDA memory call was recorded\n");
     return folder.remove_if_unused();
   }
   const std::string lost = totals.lost_events == 0

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <numeric>
-#include <string_view>
 
 #include "tools/simgpu/core/size_text.h"
 
@@ -64,11 +63,9 @@ void read_context(GpuChoice& gpus) {
 }
 
 uint64_t read_lag() {
-  constexpr uint64_t kLongest = 1'000'000'000;
   const char* value = environment("VRAMSCOPE_SIM_LAG");
   if (!value) return 0;
-  const auto calls = parse_number(value);
-  if (calls && *calls <= kLongest) return *calls;
+  if (const auto calls = parse_lag(value)) return *calls;
   warn("VRAMSCOPE_SIM_LAG", value, "not a number of driver calls (example: 100); using 0");
   return 0;
 }
@@ -90,6 +87,11 @@ int board_of(std::string_view entry, int board_count) {
 }
 
 }  // namespace
+
+std::optional<uint64_t> parse_lag(std::string_view text) {
+  const auto calls = parse_number(text);
+  return calls && *calls <= kMaxLagCalls ? calls : std::nullopt;
+}
 
 void uuid_bytes(int board, char bytes[16]) {
   constexpr std::string_view kPattern = "vramscope-simgpu";

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/simgpu/core/gpu_choice.h"
@@ -28,6 +29,11 @@ struct Configuration {
 
 // Reads the environment. Each malformed value costs one line on stderr, and its default is used.
 Configuration read_configuration();
+
+inline constexpr uint64_t kMaxLagCalls = 1'000'000'000;
+
+// A value of VRAMSCOPE_SIM_LAG; empty for anything that is no number up to kMaxLagCalls.
+std::optional<uint64_t> parse_lag(std::string_view text);
 
 // A board's UUID as text, without the "GPU-" in front: 32 hexadecimal digits in groups.
 std::string uuid_text(int board);
