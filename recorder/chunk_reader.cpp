@@ -25,7 +25,8 @@ ChunkReader::ChunkReader(const std::string& path) : path_(path), decompressor_(Z
 ChunkReader::~ChunkReader() { close_file(); }
 
 void ChunkReader::open_file() {
-  fd_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  // O_NONBLOCK: a FIFO is refused below, not waited for.
+  fd_ = open(path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (fd_ < 0) {
     throw FileError(path_, {}, std::string("cannot be opened: ") + std::strerror(errno), "");
   }

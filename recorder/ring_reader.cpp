@@ -35,7 +35,9 @@ size_t read_at(int fd, uint64_t offset, std::byte* to, size_t bytes) {
 }  // namespace
 
 std::unique_ptr<RingReader> RingReader::open(const std::string& path, Access access) {
-  const int fd = ::open(path.c_str(), (access == Access::kDrain ? O_RDWR : O_RDONLY) | O_CLOEXEC);
+  const int mode = access == Access::kDrain ? O_RDWR : O_RDONLY;
+  // O_NONBLOCK: a FIFO is refused below, not waited for.
+  const int fd = ::open(path.c_str(), mode | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0) throw FileError(path, {}, "cannot be opened: " + error_text(errno), "");
   std::unique_ptr<RingReader> reader(new RingReader(path, fd, access));
   struct stat status {};

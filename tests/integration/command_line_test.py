@@ -1,6 +1,7 @@
 """What a user gets for what cannot work: one clear line on stderr, status 2, nothing on stdout."""
 
 import json
+import os
 import pickle
 import signal
 import sys
@@ -52,6 +53,7 @@ def test_the_small_program_is_reported(session):
     [
         (["--colour"], "--colour"),
         (["paint"], "paint"),
+        ([], "no command"),
         (["report"], "RUN"),
         (["report", "--colour", "x"], "--colour"),
         (["snapshot"], "RUN"),
@@ -62,7 +64,9 @@ def test_the_small_program_is_reported(session):
         (["run", "--simulate", "h100xx2", "--", "true"], "h100xx2"),
         (["run", "--simulate", "", "--", "true"], "--simulate"),
         (["run", "--simulate", "h100", "--simulate-lag", "-1", "--", "true"], "-1"),
+        (["run", "--simulate", "h100", "--simulate-lag", "9" * 20, "--", "true"], "9" * 20),
         (["run", "--simulate", "h100", "--simulate-context", "much", "--", "true"], "much"),
+        (["run", "--simulate", "h100", "--simulate-context", "100GiB", "--", "true"], "100GiB"),
         (["run", "--stacks", "rust", "--", "true"], "rust"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
@@ -208,3 +212,41 @@ def test_run_ends_with_the_jobs_status(status, tmp_path):
 def test_run_ends_by_the_jobs_signal(sent, tmp_path):
     result = vramscope("run", "-o", tmp_path / "out", "--", "bash", "-c", f"kill -{int(sent)} $$")
     assert result.status == -sent
+
+
+@pytest.mark.parametrize("command", ["report", "dump"])
+def test_what_may_never_end_is_refused(command, session, tmp_path):
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    assert_one_clear_line(vramscope(command, fifo, timeout=20), fifo)
+    assert_one_clear_line(vramscope(command, "/dev/zero", timeout=20), "/dev/zero")
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "folder" / "fifo.vrams")
+    assert_one_clear_line(vramscope(command, tmp_path / "folder", timeout=20), "folder/fifo.vrams")
+
+
+@pytest.mark.parametrize("name", ["huge", "huge.vrams", "huge.ring"])
+def test_a_huge_foreign_file_is_not_read_whole(name, tmp_path):
+    with open(tmp_path / name, "wb") as file:
+        file.truncate(1 << 40)
+    assert_one_clear_line(vramscope("report", tmp_path / name, timeout=20), tmp_path / name, "byte 0")
+
+
+@pytest.mark.parametrize("command", [["report", "--json"], ["dump"]], ids=["report", "dump"])
+def test_a_damaged_file_of_a_folder_does_not_hide_the_others(command, session, tmp_path):
+    (tmp_path / session.name).write_bytes(session.read_bytes())
+    bad = empty(tmp_path, session)
+    alone = vramscope_ok(*command, session)
+    beside = vramscope(*command, tmp_path)
+    assert (beside.status, beside.stdout) == (0, alone.replace(str(session), str(tmp_path / session.name)))
+    assert beside.stderr.startswith(f"vramscope: {bad}: ") and beside.stderr.endswith("; left out\n")
+
+
+def test_each_program_of_a_process_has_its_own_snapshot(tmp_path):
+    again = f"import runpy, os, sys; sys.argv[1:] = ['3', '4096']; runpy.run_path({str(ALLOCATE)!r}); "
+    again += f"os.execv(sys.executable, [sys.executable, {str(ALLOCATE)!r}, '5', '4096'])"
+    vramscope_ok("run", "--simulate", "t4", "-o", tmp_path / "out", "--", sys.executable, "-c", again)
+    vramscope_ok("snapshot", tmp_path / "out", "-o", tmp_path / "s.pickle")
+    files = sorted(tmp_path.glob("s-*.pickle"), key=lambda file: len(file.name))
+    actions = [[e["action"] for e in pickle.loads(f.read_bytes())["device_traces"][0]].count("alloc") for f in files]
+    assert actions == [3, 5]

@@ -106,20 +106,32 @@ void dump_snapshot(const ProcessRecording& process, const DumpOptions& options) 
 // Printed once the first file was read: a file that cannot be read leaves no output.
 void print_heading() { std::puts("#pid\ttid\tapi\tresult\tdevice\taddress\tsize\tstream\thandle"); }
 
+void dump_file(const RunFile& file, bool is_first, const DumpOptions& options) {
+  if (file.kind == RunFileKind::kSession) {
+    const auto session = read_session(file.path);
+    if (is_first) print_heading();
+    dump_session(session, options);
+  } else {
+    const auto snapshot = read_snapshot(read_file(file.path), file.path);
+    if (is_first) print_heading();
+    dump_snapshot(*snapshot, options);
+  }
+}
+
 int dump(const DumpOptions& options) {
   const auto files = find_run_files(options.run);
+  std::vector<std::string> unreadable;
+  size_t dumped = 0;
   for (const RunFile& file : files) {
-    const bool is_first = &file == &files.front();
-    if (file.kind == RunFileKind::kSession) {
-      const auto session = read_session(file.path);
-      if (is_first) print_heading();
-      dump_session(session, options);
-    } else {
-      const auto snapshot = read_snapshot(read_file(file.path), file.path);
-      if (is_first) print_heading();
-      dump_snapshot(*snapshot, options);
+    try {
+      dump_file(file, dumped == 0, options);
+      ++dumped;
+    } catch (const std::runtime_error& error) {
+      unreadable.emplace_back(error.what());
     }
   }
+  if (dumped == 0) throw UserError(unreadable.front());
+  warn_of_unreadable(unreadable);
   if (std::fflush(stdout) != 0) throw UserError("standard output: cannot be written");
   return 0;
 }

@@ -8,6 +8,7 @@
 #include "tools/cli/process_choice.h"
 #include "tools/cli/report_json.h"
 #include "tools/cli/report_text.h"
+#include "tools/cli/text.h"
 #include "tools/formats/recording_file.h"
 #include "tools/model/user_error.h"
 
@@ -24,6 +25,7 @@ struct ReportOptions {
 
 int print_report(const ReportOptions& options) {
   const Recording recording = open_recording(options.run, {.native_frames = options.native});
+  warn_of_unreadable(recording.unreadable);
   std::vector<ProcessReport> reports;
   for (const ProcessRecording* process : choose_processes(recording, options.process, options.run))
     reports.push_back(report_process(*process));

@@ -9,6 +9,7 @@
 
 #include "tools/cli/command.h"
 #include "tools/cli/process_choice.h"
+#include "tools/cli/text.h"
 #include "tools/formats/recording_file.h"
 #include "tools/formats/snapshot_writer.h"
 #include "tools/model/user_error.h"
@@ -34,27 +35,35 @@ void write_file(const ProcessRecording& process, const std::string& path) {
 }
 
 // S.pickle becomes S-rank3.pickle, or S-4711.pickle (the pid) where there are no ranks, or where
-// two processes of one rank wrote sessions.
-std::string path_of(const ProcessRecording& process, const std::string& output,
-                    bool rank_is_unique) {
+// two processes of one rank wrote sessions. A process that executed another program has one pid and
+// two sessions: the second is S-4711-2.pickle.
+std::string path_of(const ProcessRecording& process, const std::string& output, bool rank_is_unique,
+                    std::set<std::string>& taken) {
   std::string tag = process.pid ? std::to_string(*process.pid) : "process";
   if (process.rank)
     tag = "rank" + std::to_string(*process.rank) + (rank_is_unique ? "" : "-" + tag);
-  std::filesystem::path path(output);
-  path.replace_filename(path.stem().string() + "-" + tag + path.extension().string());
+  const std::filesystem::path wanted(output);
+  const std::string stem = wanted.stem().string() + "-" + tag;
+  const std::string extension = wanted.extension().string();
+  std::filesystem::path path = wanted;
+  path.replace_filename(stem + extension);
+  for (int number = 2; !taken.insert(path.string()).second; ++number)
+    path.replace_filename(stem + "-" + std::to_string(number) + extension);
   return path.string();
 }
 
 int write_snapshots(const SnapshotOptions& options) {
   const Recording recording = open_recording(options.run, {.native_frames = options.native});
+  warn_of_unreadable(recording.unreadable);
   const auto chosen = choose_processes(recording, options.process, options.run);
   std::multiset<int64_t> ranks;
   for (const ProcessRecording* process : chosen)
     if (process->rank) ranks.insert(*process->rank);
+  std::set<std::string> taken;
   for (const ProcessRecording* process : chosen) {
     const bool unique = process->rank && ranks.count(*process->rank) == 1;
     const std::string path =
-        chosen.size() == 1 ? options.output : path_of(*process, options.output, unique);
+        chosen.size() == 1 ? options.output : path_of(*process, options.output, unique, taken);
     write_file(*process, path);
     std::fprintf(stderr, "vramscope: wrote %s; drop it on https://pytorch.org/memory_viz\n",
                  path.c_str());

@@ -71,4 +71,9 @@ std::string shown(std::string_view text, size_t columns) {
          clean.substr(byte_of_character(clean, count - tail));
 }
 
+void warn_of_unreadable(const std::vector<std::string>& problems) {
+  for (const std::string& problem : problems)
+    std::fprintf(stderr, "vramscope: %s; left out\n", problem.c_str());
+}
+
 }  // namespace vramscope

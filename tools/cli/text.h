@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace vramscope {
 
@@ -18,5 +19,8 @@ std::string plural(uint64_t count, std::string_view noun, std::string_view many 
 // What a terminal would obey (control characters) becomes '?'; cut in the middle with "..." to
 // `columns` characters.
 std::string shown(std::string_view text, size_t columns);
+
+// One line on stderr for each file of a folder that could not be read.
+void warn_of_unreadable(const std::vector<std::string>& problems);
 
 }  // namespace vramscope

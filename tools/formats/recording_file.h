@@ -23,8 +23,9 @@ struct RunFile {
 // The files that `run` stands for, by name. Throws UserError if there are none.
 std::vector<RunFile> find_run_files(const std::string& run);
 
-// Reads them all; processes come ordered by rank, then pid. Throws UserError (or the recorder's
-// FileError) for what cannot be read.
+// Reads them all; processes come ordered by rank, then pid. One damaged file does not hide a job's
+// other ranks: it is listed in Recording::unreadable. Throws UserError (or the recorder's
+// FileError) if none can be read.
 Recording open_recording(const std::string& run, const OpenOptions& options = {});
 
 // A whole file. Throws UserError.

@@ -144,6 +144,7 @@ struct ProcessRecording {
 
 struct Recording {
   std::vector<std::unique_ptr<ProcessRecording>> processes;  // by rank, then pid
+  std::vector<std::string> unreadable;  // files of a folder that are left out: a line for each
 };
 
 }  // namespace vramscope
