@@ -7,6 +7,7 @@
 #include <cstring>
 #include <exception>
 
+#include "recorder/blocked_signal.h"
 #include "recorder/log.h"
 
 namespace vramscope {
@@ -83,6 +84,7 @@ void DrainThread::finish() {
 }
 
 void DrainThread::drain_late_events() {
+  const BlockedSignal file_size_signal(SIGXFSZ);  // this is a thread of the job
   pthread_mutex_lock(&late_mutex_);
   try {
     process_->finish(true);

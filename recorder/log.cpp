@@ -8,6 +8,8 @@
 #include <cstdarg>
 #include <cstdio>
 
+#include "recorder/blocked_signal.h"
+
 namespace vramscope {
 namespace {
 
@@ -25,6 +27,8 @@ constinit std::atomic<LogLevel> current_level{LogLevel::kWarn};
   size_t length = kPrefixBytes;
   if (wanted > 0) length += std::min(static_cast<size_t>(wanted), room - 1);
   line[length++] = '\n';
+  const BlockedSignal closed_pipe(SIGPIPE);
+  const BlockedSignal full_file(SIGXFSZ);
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line, length);
   errno = saved_errno;
 }

@@ -1,6 +1,10 @@
 // The session file's twins, and what the reader makes of damaged files.
+#include <fcntl.h>
+#include <sys/resource.h>
+
 #include <cstring>
 
+#include "recorder/blocked_signal.h"
 #include "recorder/log.h"
 #include "recorder/process_drain.h"
 #include "recorder/ring_reader.h"
@@ -356,6 +360,24 @@ TEST(Session, DamagedRingFilesAreSurvived) {
     } catch (const FileError&) {
     }
   }
+}
+
+TEST(BlockedSignal, WriteBeyondTheFileSizeLimitFailsAndTheProcessGoesOn) {
+  const TemporaryFolder folder;
+  const int status = in_child([&] {
+    signal(SIGXFSZ, SIG_DFL);
+    const rlimit limit{0, RLIM_INFINITY};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    const int fd = open(folder.file("x").c_str(), O_WRONLY | O_CREAT, 0644);
+    for (int time = 0; time < 2; ++time) {
+      const BlockedSignal blocked(SIGXFSZ);
+      if (write(fd, "x", 1) != -1 || errno != EFBIG) _exit(1);
+    }
+    sigset_t mask;
+    pthread_sigmask(SIG_SETMASK, nullptr, &mask);
+    _exit(sigismember(&mask, SIGXFSZ) == 0 ? 0 : 2);
+  });
+  EXPECT_EQ(status, 0);
 }
 
 TEST(Session, FindsSessionsOfAFolder) {
