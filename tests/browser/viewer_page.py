@@ -123,6 +123,7 @@ class ViewerPage:
 
     def select_event(self, fraction):
         """Selects an event of the state history: 0 the first, 1 the last."""
+        self.chrome.move_mouse(0, 0)  # over a block, the viewer would show that instead
         self.chrome.run(SELECT_EVENT, fraction)
 
     def state_history(self):
