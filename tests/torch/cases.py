@@ -35,6 +35,14 @@ CASES = [
         "expandable_two_streams", "scripts/fragments.py", ("two-streams",), allocator="expandable_segments:True"
     ),
     Case("max_split_size", "scripts/fragments.py", ("two-streams",), allocator="max_split_size_mb:20"),
+    Case("pressure_split", "scripts/pressure.py", gpu="1GiB", allocator="max_split_size_mb:40"),
+    Case(
+        "pressure_expandable",
+        "scripts/pressure.py",
+        gpu="1GiB",
+        run_options=("--simulate-lag", "30"),
+        allocator="expandable_segments:True",
+    ),
     Case("two_devices", "scripts/two_devices.py", gpu="h100x2"),
     Case("ddp", "scripts/ddp.py", gpu="h100x2"),
     Case("compiled", "scripts/compiled.py"),
