@@ -314,7 +314,7 @@ TEST(SessionRecording, IsConsistentWhateverTheSessionHolds) {
       Event& event = made.add(kind, 0x1000 * (random() % 32), 0x800 * (random() % 8), random() % 4,
                               random() % 3);
       event.handle = random() % 8;
-      event.device = static_cast<int8_t>(random() % 3) - 1;
+      event.device = static_cast<int8_t>(static_cast<int>(random() % 3) - 1);
       event.result = random() % 16 == 0 ? 2 : 0;
     }
     const auto process = recording_of_session(made.session);

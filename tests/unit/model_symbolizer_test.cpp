@@ -89,7 +89,7 @@ TEST(Symbolizer, FilesThatAreNoneGiveTheOffset) {
   const std::string folder = testing::TempDir() + "symbolizer_test/";
   std::filesystem::create_directories(folder);
   std::ofstream(folder + "text") << "not an ELF file";
-  std::ofstream(folder + "empty");
+  std::ofstream(folder + "empty") << "";
   std::ofstream(folder + "cut") << std::string(
       "\x7f"
       "ELF\x02\x01\x01",

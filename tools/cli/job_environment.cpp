@@ -120,7 +120,10 @@ std::vector<std::string> job_environment(const char* const* inherited,
   if (preload.empty()) variables.erase("LD_PRELOAD");
 
   std::vector<std::string> environment;
-  for (const auto& [name, value] : variables) environment.push_back(name + "=" + value);
+  for (const auto& [name, value] : variables) {
+    environment.push_back(name);
+    environment.back().append("=").append(value);
+  }
   return environment;
 }
 

@@ -47,8 +47,11 @@ std::string path_of(const ProcessRecording& process, const std::string& output, 
   const std::string extension = wanted.extension().string();
   std::filesystem::path path = wanted;
   path.replace_filename(stem + extension);
-  for (int number = 2; !taken.insert(path.string()).second; ++number)
-    path.replace_filename(stem + "-" + std::to_string(number) + extension);
+  for (int number = 2; !taken.insert(path.string()).second; ++number) {
+    std::string numbered = stem;
+    numbered.append("-").append(std::to_string(number)).append(extension);
+    path.replace_filename(numbered);
+  }
   return path.string();
 }
 
