@@ -99,6 +99,29 @@ TEST(SimgpuDriverMemory, LogsEveryMemoryCallOnce) {
   std::filesystem::remove(path);
 }
 
+TEST(SimgpuDriverMemory, LogsWhatIsRefusedBeforeInitAndAfterFork) {
+  const std::string path = temporary_path("simgpu_log");
+  in_child({{"VRAMSCOPE_SIM_LOG", path.c_str()}}, [&] {
+    CUdeviceptr address = 0;
+    auto& allocate = DRIVER_AS(cuMemAlloc, "cuMemAlloc_v2");
+    EXPECT_EQ(allocate(&address, 1000), CUDA_ERROR_NOT_INITIALIZED);
+    EXPECT_EQ(DRIVER(cuCtxSynchronize)(), CUDA_ERROR_NOT_INITIALIZED) << "not a memory call";
+    EXPECT_EQ(DRIVER(cuInit)(0), CUDA_SUCCESS);
+    const pid_t grandchild = fork();
+    if (grandchild == 0) _exit(DRIVER(cuMemFreeHost)(&address));
+    int status = 0;
+    waitpid(grandchild, &status, 0);
+    EXPECT_EQ(WEXITSTATUS(status), CUDA_ERROR_NOT_INITIALIZED);
+    const std::vector<std::string> expected = {
+        "api\tresult\tdevice\taddress\tsize\tstream\thandle",
+        "cuMemAlloc\t3\t-1\t0x0\t0\t0x0\t0x0",
+        "cuMemFreeHost\t3\t-1\t0x0\t0\t0x0\t0x0",
+    };
+    EXPECT_EQ(log_lines(path), expected);
+  });
+  std::filesystem::remove(path);
+}
+
 TEST(SimgpuDriverMemory, ArraysTakeCapacity) {
   in_child({{"VRAMSCOPE_SIM_GPU", "64MiB"}}, [] {
     use_device(0);

@@ -22,21 +22,20 @@ constexpr uint64_t gib_hundredths(uint64_t hundredths) { return hundredths * 102
 // Capacity: what the CUDA driver reports, which is less than what is printed on the box. Each row
 // names the public report (GitHub repository and number) that its capacity was read from:
 // nvidia-smi's total, deviceQuery's, or the "total capacity" in an out-of-memory text of PyTorch.
-// "unsourced": usual for the board, but no report at hand; replace by a measured number.
 // The other columns: NVIDIA's data sheets and architecture whitepapers; clock: boost.
 //
 // clang-format off
 constexpr std::array kProfiles = {
     //         name       marketing name             capacity                context        CC    SMs   L2                 clock kHz   memory kHz bus     capacity: source
     GpuProfile{"h100",    "NVIDIA H100 80GB HBM3",   81'559 * kMiB,          kContextBytes,  9, 0, 132,  50 * kMiBInt,      1'980'000,  2'619'000, 5120},  // modal-labs/modal-client#2797
-    GpuProfile{"h200",    "NVIDIA H200",             gib_hundredths(139'81), kContextBytes,  9, 0, 132,  60 * kMiBInt,      1'980'000,  3'201'000, 6144},  // unsourced
+    GpuProfile{"h200",    "NVIDIA H200",             143'771 * kMiB,         kContextBytes,  9, 0, 132,  60 * kMiBInt,      1'980'000,  3'201'000, 6144},  // nvidia-smi of one board, driver 580.159.03
     GpuProfile{"b200",    "NVIDIA B200",             gib_hundredths(178'35), kContextBytes, 10, 0, 148, 253 * kMiBInt / 2,  1'965'000,  3'996'000, 7680},  // pytorch/ao#4002 (L2, bus and SMs too)
     GpuProfile{"a100-40", "NVIDIA A100-SXM4-40GB",   42'298'834'944,         kContextBytes,  8, 0, 108,  40 * kMiBInt,      1'410'000,  1'215'000, 5120},  // bottlerocket-os/bottlerocket#3873
     GpuProfile{"a100-80", "NVIDIA A100-SXM4-80GB",   gib_hundredths(79'25),  kContextBytes,  8, 0, 108,  40 * kMiBInt,      1'410'000,  1'593'000, 5120},  // levihsu/OOTDiffusion#235
-    GpuProfile{"l4",      "NVIDIA L4",               gib_hundredths(22'03),  kContextBytes,  8, 9,  58,  48 * kMiBInt,      2'040'000,  6'251'000,  192},  // unsourced
+    GpuProfile{"l4",      "NVIDIA L4",               23'034 * kMiB,          kContextBytes,  8, 9,  58,  48 * kMiBInt,      2'040'000,  6'251'000,  192},  // modal-labs/modal-client#2797
     GpuProfile{"l40s",    "NVIDIA L40S",             gib_hundredths(44'42),  kContextBytes,  8, 9, 142,  96 * kMiBInt,      2'520'000,  9'001'000,  384},  // stepfun-ai/Step-Video-T2V#8
     GpuProfile{"t4",      "Tesla T4",                gib_hundredths(14'75),  kContextBytes,  7, 5,  40,   4 * kMiBInt,      1'590'000,  5'001'000,  256},  // hpcaitech/Open-Sora#697
-    GpuProfile{"v100-16", "Tesla V100-SXM2-16GB",    gib_hundredths(15'77),  kContextBytes,  7, 0,  80,   6 * kMiBInt,      1'530'000,    877'000, 4096},  // unsourced
+    GpuProfile{"v100-16", "Tesla V100-SXM2-16GB",    gib_hundredths(15'78),  kContextBytes,  7, 0,  80,   6 * kMiBInt,      1'530'000,    877'000, 4096},  // kchengiva/Shift-GCN#34
     GpuProfile{"v100-32", "Tesla V100-SXM2-32GB",    gib_hundredths(31'74),  kContextBytes,  7, 0,  80,   6 * kMiBInt,      1'530'000,    877'000, 4096},  // liucongg/ChatGLM-Finetuning#73
     GpuProfile{"rtx3090", "NVIDIA GeForce RTX 3090", gib_hundredths(23'68),  kContextBytes,  8, 6,  82,   6 * kMiBInt,      1'695'000,  9'751'000,  384},  // wutong16/HyperDreamer#4
     GpuProfile{"rtx4090", "NVIDIA GeForce RTX 4090", gib_hundredths(23'64),  kContextBytes,  8, 9, 128,  72 * kMiBInt,      2'520'000, 10'501'000,  384},  // 3DTopia/Phidias-Diffusion#8

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <mutex>
 #include <set>
 #include <string>
@@ -85,6 +86,18 @@ extern "C" CUresult simgpu_unsupported(unsigned index) {
   if (!is_memory_call(base)) return CUDA_ERROR_NOT_SUPPORTED;
   return memory_call({.api = base.c_str()},
                      [](Driver&, MemoryCall&) { return CUDA_ERROR_NOT_SUPPORTED; });
+}
+
+// Called by thunks before cuInit and in a forked child. The log is one of its own: the driver's
+// state is not there, or it is the parent's.
+extern "C" CUresult simgpu_not_initialized(unsigned index) {
+  const std::string base = base_name(kExportedNames[index]);
+  const char* path = std::getenv("VRAMSCOPE_SIM_LOG");
+  if (path && is_memory_call(base)) {
+    static auto* log = new CallLog(path);
+    log->write({.api = base.c_str()}, CUDA_ERROR_NOT_INITIALIZED);
+  }
+  return CUDA_ERROR_NOT_INITIALIZED;
 }
 
 CUresult cuGetProcAddress_v2(const char* symbol, void** function, int version, cuuint64_t flags,

@@ -51,7 +51,7 @@ def thunk(index, name, implemented):
         return f"THUNK_UNSUPPORTED {name} {index}"
     if name in BEFORE_INIT:
         return f"THUNK_ALWAYS {name} {PREFIX}{plain}"
-    return f"THUNK {name} {PREFIX}{plain} {int(plain != name)} {int(name not in TIMELESS)}"
+    return f"THUNK {name} {index} {PREFIX}{plain} {int(plain != name)} {int(name not in TIMELESS)}"
 
 
 def table(names, rows):

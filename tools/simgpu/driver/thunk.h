@@ -15,19 +15,22 @@
 .section .note.GNU-stack, "", @progbits
 .text
 
-.macro THUNK name implementation per_thread_stream ticks
+.macro THUNK name index implementation per_thread_stream ticks
 .globl \name
 .type \name, @function
 \name:
   endbr64
   cmpl $1, simgpu_driver_state(%rip)
-  jne simgpu_not_initialized
+  jne 1f
   .if \ticks
   lock incq simgpu_clock(%rip)
   .endif
   movq simgpu_per_thread_stream@gottpoff(%rip), %r11
   movb $\per_thread_stream, %fs:(%r11)
   jmp \implementation
+1:
+  movl $\index, %edi
+  jmp simgpu_not_initialized
 .size \name, . - \name
 .endm
 
@@ -46,15 +49,12 @@
 \name:
   endbr64
   cmpl $1, simgpu_driver_state(%rip)
-  jne simgpu_not_initialized
+  jne 1f
   lock incq simgpu_clock(%rip)
   movl $\index, %edi
   jmp simgpu_unsupported
+1:
+  movl $\index, %edi
+  jmp simgpu_not_initialized
 .size \name, . - \name
 .endm
-
-.type simgpu_not_initialized, @function
-simgpu_not_initialized:
-  movl $3, %eax
-  ret
-.size simgpu_not_initialized, . - simgpu_not_initialized
