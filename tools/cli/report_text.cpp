@@ -119,7 +119,7 @@ class ReportText {
 
   void add_peak(const DeviceReport& device) {
     text += '\n';
-    line("  What filled it at the peak (after event %s of %s)",
+    line("  What filled it at the peak (entry %s of %s of its snapshot)",
          with_commas(device.peak_event).c_str(), with_commas(device.events).c_str());
     line("  %11s %7s %8s  %s", "bytes", "share", "blocks", "allocated at");
     const size_t count =
