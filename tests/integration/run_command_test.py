@@ -83,7 +83,7 @@ def test_terminals_interrupt_reaches_the_job_once(tmp_path):
     )
     # As a terminal does: the whole group, from no process. script(1) gives the group a terminal.
     quoted = "'" + job.replace("'", "'\\''") + "'"
-    command = f"{TOOL} run -o {tmp_path / 'out'} -- {sys.executable} -c {quoted}"
+    command = f"exec {TOOL} run -o {tmp_path / 'out'} -- {sys.executable} -c {quoted}"
     terminal = subprocess.Popen(
         ["script", "-qec", command, "/dev/null"],
         env=clean_environment(),
