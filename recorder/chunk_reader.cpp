@@ -54,6 +54,7 @@ void ChunkReader::open_file() {
     throw FileError(path_, offsetof(SessionFileHeader, header_bytes), "has a damaged header", "");
   }
   next_offset_ = header.header_bytes;
+  chunks_end_ = header.header_bytes;
 }
 
 void ChunkReader::close_file() {
@@ -62,51 +63,59 @@ void ChunkReader::close_file() {
 }
 
 ChunkReader::Step ChunkReader::next() {
-  chunk_offset_ = next_offset_;
-  const uint64_t left = file_bytes_ - chunk_offset_;
-  if (left == 0) return cut("ends without its index: recording was interrupted");
-  if (left < sizeof(header_) || !read_at(chunk_offset_, &header_, sizeof(header_))) {
-    return cut("ends within a chunk's header: the file was cut");
+  place_.offset = next_offset_;
+  ChunkHeader& header = place_.header;
+  const uint64_t left = file_bytes_ - next_offset_;
+  if (left == 0) return interrupt("ends without its index: recording was interrupted");
+  if (left < sizeof(header) || !read_at(next_offset_, &header, sizeof(header))) {
+    return interrupt("ends within a chunk's header: the file was cut");
   }
-  if (header_.magic != kChunkMagic || header_.raw_bytes > kMaxChunkRawBytes) {
+  if (header.magic != kChunkMagic || header.raw_bytes > kMaxChunkRawBytes) {
     return cut("is damaged: no chunk begins here");
   }
-  if (header_.stored_bytes > left - sizeof(header_)) {
-    return cut("ends within a chunk: the file was cut");
+  if (header.stored_bytes > left - sizeof(header)) {
+    return interrupt("ends within a chunk: the file was cut");
   }
-  next_offset_ = chunk_offset_ + sizeof(header_) + header_.stored_bytes;
-  stored_.resize(header_.stored_bytes);
-  if (!read_at(chunk_offset_ + sizeof(header_), stored_.data(), stored_.size())) {
-    return cut("cannot be read");
-  }
-  const bool index = header_.type == ChunkType::kIndex;
-  if (!index) ++chunks_;
-  if (chunk_checksum(header_, stored_) != header_.checksum)
-    return damaged("damaged chunk (checksum)");
-  if (!decompress()) return damaged("damaged chunk (encoding)");
-  return index ? check_trailer(chunk_offset_) : Step::kChunk;
+  next_offset_ += sizeof(header) + header.stored_bytes;
+  if (header.type == ChunkType::kIndex) return load(place_) ? check_trailer() : Step::kDamaged;
+  ++chunks_;
+  chunks_end_ = next_offset_;
+  return Step::kChunk;
 }
 
-bool ChunkReader::decompress() {
-  if (header_.codec == ChunkCodec::kStored) {
-    payload_ = stored_;
-    return payload_.size() == header_.raw_bytes;
+bool ChunkReader::load(const Place& place) {
+  const ChunkHeader& header = place.header;
+  stored_.resize(header.stored_bytes);
+  if (!read_at(place.offset + sizeof(header), stored_.data(), stored_.size())) {
+    return damaged(place, "cannot be read");
   }
-  if (header_.codec != ChunkCodec::kZstd) return false;
+  if (chunk_checksum(header, stored_) != header.checksum) {
+    return damaged(place, "damaged chunk (checksum)");
+  }
+  return decompress(header) || damaged(place, "damaged chunk (encoding)");
+}
+
+bool ChunkReader::decompress(const ChunkHeader& header) {
+  if (header.codec == ChunkCodec::kStored) {
+    payload_ = stored_;
+    return payload_.size() == header.raw_bytes;
+  }
+  if (header.codec != ChunkCodec::kZstd) return false;
   // What the chunk's header claims costs memory only if the compressed frame claims the same.
-  if (ZSTD_getFrameContentSize(stored_.data(), stored_.size()) != header_.raw_bytes) return false;
-  payload_.resize(header_.raw_bytes);
+  if (ZSTD_getFrameContentSize(stored_.data(), stored_.size()) != header.raw_bytes) return false;
+  payload_.resize(header.raw_bytes);
   const size_t bytes = ZSTD_decompressDCtx(decompressor_, payload_.data(), payload_.size(),
                                            stored_.data(), stored_.size());
   return ZSTD_isError(bytes) == 0 && bytes == payload_.size();
 }
 
-ChunkReader::Step ChunkReader::check_trailer(uint64_t index_offset) {
+ChunkReader::Step ChunkReader::check_trailer() {
   SessionFileTrailer trailer{};
-  chunk_offset_ = next_offset_;
+  const uint64_t index_offset = place_.offset;
+  place_.offset = next_offset_;
   if (file_bytes_ - next_offset_ < sizeof(trailer) ||
       !read_at(next_offset_, &trailer, sizeof(trailer))) {
-    return cut("ends within its trailer: the file was cut");
+    return interrupt("ends within its trailer: the file was cut");
   }
   if (std::memcmp(trailer.magic, kSessionTrailerMagic, sizeof(trailer.magic)) != 0 ||
       trailer.index_offset != index_offset || trailer.chunks != chunks_ ||
@@ -117,14 +126,20 @@ ChunkReader::Step ChunkReader::check_trailer(uint64_t index_offset) {
   return Step::kEnd;
 }
 
+ChunkReader::Step ChunkReader::interrupt(const char* what) {
+  interrupted_ = true;
+  return cut(what);
+}
+
 ChunkReader::Step ChunkReader::cut(const char* what) {
-  problem_ = FileError(path_, chunk_offset_, what, "read up to there").what();
+  problem_ = FileError(path_, place_.offset, what, "read up to there").what();
   return Step::kCut;
 }
 
-ChunkReader::Step ChunkReader::damaged(const char* what) {
-  problem_ = FileError(path_, chunk_offset_, what, "its events are missing").what();
-  return Step::kDamaged;
+// Always false.
+bool ChunkReader::damaged(const Place& place, const char* what) {
+  problem_ = FileError(path_, place.offset, what, "its events are missing").what();
+  return false;
 }
 
 bool ChunkReader::read_at(uint64_t offset, void* to, size_t bytes) const {

@@ -58,14 +58,8 @@ std::vector<Frame> frames_of(std::span<const std::byte> payload) {
 
 }  // namespace
 
-std::optional<uint64_t> RecordDecoder::next_position(uint32_t ring) const {
-  const auto found = rings_.find(ring);
-  if (found == rings_.end()) return std::nullopt;
-  return found->second.next_position;
-}
-
 bool RecordDecoder::decode(uint32_t ring, uint64_t begin_position,
-                           std::span<const std::byte> records) {
+                           std::span<const std::byte> records, std::vector<SessionEvent>& events) {
   RingState& state = rings_[ring];
   const bool nothing_missing = begin_position <= state.next_position;
   uint64_t position = begin_position;
@@ -73,8 +67,11 @@ bool RecordDecoder::decode(uint32_t ring, uint64_t begin_position,
     const auto record = records.first(length);
     records = records.subspan(length);
     if (position >= state.next_position) {
-      const bool event = is_event(static_cast<RecordKind>(record[0]));
-      event ? add_event(record, state) : add_definition(record, state);
+      if (is_event(static_cast<RecordKind>(record[0]))) {
+        events.push_back(event_of(record, state));
+      } else {
+        add_definition(record, state);
+      }
     }
     position += length;
   }
@@ -82,11 +79,12 @@ bool RecordDecoder::decode(uint32_t ring, uint64_t begin_position,
   return nothing_missing;
 }
 
-void RecordDecoder::add_event(std::span<const std::byte> record, RingState& ring) {
+SessionEvent RecordDecoder::event_of(std::span<const std::byte> record, RingState& ring) {
   if (ring.thread == kUnknownThread) ring.thread = add_thread(0, {});
-  SessionEvent& added = session_.events.emplace_back();
-  std::memcpy(&added.event, record.data(), sizeof(Event));
-  added.thread = ring.thread;
+  SessionEvent event;
+  std::memcpy(&event.event, record.data(), sizeof(Event));
+  event.thread = ring.thread;
+  return event;
 }
 
 void RecordDecoder::add_definition(std::span<const std::byte> record, RingState& ring) {

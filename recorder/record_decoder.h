@@ -1,9 +1,11 @@
-// Turns the records of one process, ring by ring, into a Session. Used by session_reader.
+// Turns the records of one process, ring by ring, into what they define and the events. Used by
+// session_stream.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <span>
+#include <vector>
 
 #include "recorder/session.h"
 
@@ -13,12 +15,11 @@ class RecordDecoder {
  public:
   explicit RecordDecoder(Session& session) : session_(session) {}
 
-  // Whole records of `ring` from `begin_position` on. What lies before the position that was
-  // already decoded is skipped. Returns false if records are missing between the two.
-  bool decode(uint32_t ring, uint64_t begin_position, std::span<const std::byte> records);
-
-  // Where the next record of `ring` is expected; nullopt: none was decoded yet.
-  std::optional<uint64_t> next_position(uint32_t ring) const;
+  // Whole records of `ring` from `begin_position` on: definitions go to the session, events to the
+  // end of `events`. What lies before the position that was already decoded is skipped. Returns
+  // false if records are missing between the two.
+  bool decode(uint32_t ring, uint64_t begin_position, std::span<const std::byte> records,
+              std::vector<SessionEvent>& events);
 
   uint64_t dropped_events() const { return dropped_events_; }
 
@@ -29,7 +30,7 @@ class RecordDecoder {
     uint32_t thread = kUnknownThread;
   };
 
-  void add_event(std::span<const std::byte> record, RingState& ring);
+  SessionEvent event_of(std::span<const std::byte> record, RingState& ring);
   void add_definition(std::span<const std::byte> record, RingState& ring);
   uint32_t add_thread(uint32_t thread_id, std::span<const std::byte> payload);
   void add_module(std::span<const std::byte> payload);

@@ -48,7 +48,7 @@ std::unique_ptr<RingReader> RingReader::open(const std::string& path, Access acc
   if (access == Access::kDrain) {
     reader->map_controls();
   } else {
-    reader->copy_controls(file_bytes);
+    reader->copy_controls();
   }
   if (reader->header_->magic.load(std::memory_order_acquire) == 0) return nullptr;
   reader->check_header();
@@ -78,16 +78,18 @@ void RingReader::map_controls() {
   controls_ = reinterpret_cast<RingControl*>(controls_bytes_ + kRingControlOffset);
 }
 
-void RingReader::copy_controls(uint64_t file_bytes) {
-  controls_bytes_ = static_cast<std::byte*>(
-      ::operator new[](kFirstRingOffset, std::align_val_t{alignof(RingControl)}));
+void RingReader::copy_controls() {
+  if (controls_bytes_ == nullptr) {
+    controls_bytes_ = static_cast<std::byte*>(
+        ::operator new[](kFirstRingOffset, std::align_val_t{alignof(RingControl)}));
+    header_ = reinterpret_cast<RingFileHeader*>(controls_bytes_);
+    controls_ = reinterpret_cast<RingControl*>(controls_bytes_ + kRingControlOffset);
+  }
   std::memset(controls_bytes_, 0, kFirstRingOffset);
-  header_ = reinterpret_cast<RingFileHeader*>(controls_bytes_);
-  controls_ = reinterpret_cast<RingControl*>(controls_bytes_ + kRingControlOffset);
   const size_t bytes = read_at(fd_, 0, controls_bytes_, kFirstRingOffset);
   if (bytes < kFirstRingOffset) {
     throw FileError(path_, bytes, "ends within the header of a ring file",
-                    "the file has " + std::to_string(file_bytes) + " bytes");
+                    "the file has " + std::to_string(bytes) + " bytes");
   }
 }
 
@@ -146,35 +148,86 @@ uint64_t RingReader::resume_position(uint32_t ring, std::optional<uint64_t> want
   return wanted && *wanted > drained && *wanted <= written ? *wanted : drained;
 }
 
+bool RingReader::positions_are_possible(uint32_t ring, uint64_t begin, uint64_t end) const {
+  const uint64_t ring_offset = controls_[ring].file_offset.load(std::memory_order_acquire);
+  return ring_offset == kFirstRingOffset + ring * ring_bytes_ && end - begin <= ring_bytes_ &&
+         begin % 8 == 0 && end % 8 == 0;
+}
+
+// Appends what lies from `begin` to `end`, less where the file ends before.
+void RingReader::copy_records(uint32_t ring, uint64_t begin, uint64_t end,
+                              RingRecords& records) const {
+  while (begin != end) {
+    const uint64_t in_ring = begin & (ring_bytes_ - 1);
+    const uint64_t piece = std::min(end - begin, ring_bytes_ - in_ring);
+    const size_t before = records.bytes.size();
+    records.bytes.resize(before + piece);
+    const uint64_t offset = kFirstRingOffset + ring * ring_bytes_ + in_ring;
+    const size_t copied = read_at(fd_, offset, records.bytes.data() + before, piece);
+    records.bytes.resize(before + copied);
+    begin += copied;
+    if (copied < piece) return;
+  }
+}
+
+void RingReader::keep_whole_records(uint32_t ring, RingRecords& records) const {
+  const size_t wanted = records.bytes.size();
+  records.events = 0;
+  records.bytes.resize(whole_records_bytes(records.bytes, records.events));
+  if (records.bytes.size() == wanted) return;
+  records.problem = "ring " + std::to_string(ring) + ": damaged record (position " +
+                    std::to_string(records.end_position()) + ")";
+}
+
 void RingReader::read(uint32_t ring, uint64_t from, size_t max_bytes, RingRecords& records) const {
   const RingControl& control = controls_[ring];
-  const uint64_t ring_offset = control.file_offset.load(std::memory_order_acquire);
   const uint64_t end = control.write_position.load(std::memory_order_acquire);
-  records.begin_position = from;
-  records.events = 0;
+  records = {.begin_position = from, .events = 0, .bytes = std::move(records.bytes), .problem = {}};
   records.bytes.clear();
-  records.problem.clear();
-  if (from == end || ring_offset == 0) return;
-  const auto problem = [&](uint64_t offset, const std::string& what) {
-    records.problem =
-        "ring " + std::to_string(ring) + ": " + what + " (offset " + std::to_string(offset) + ")";
-  };
-  if (ring_offset != kFirstRingOffset + ring * ring_bytes_ || end - from > ring_bytes_ ||
-      from % 8 != 0 || end % 8 != 0) {
-    return problem(kRingControlOffset + ring * sizeof(RingControl), "impossible positions");
+  if (from == end || control.file_offset.load(std::memory_order_acquire) == 0) return;
+  if (!positions_are_possible(ring, from, end)) {
+    records.problem = "ring " + std::to_string(ring) + ": impossible positions";
+    return;
   }
-  const uint64_t in_ring = from & (ring_bytes_ - 1);
-  const uint64_t to_stop = std::min(end - from, ring_bytes_ - in_ring);
-  records.bytes.resize(std::min<uint64_t>(to_stop, std::max(max_bytes, kMaxDefinitionBytes)));
-  const size_t wanted = records.bytes.size();
-  records.bytes.resize(read_at(fd_, ring_offset + in_ring, records.bytes.data(), wanted));
+  const uint64_t to_stop = std::min(end - from, ring_bytes_ - (from & (ring_bytes_ - 1)));
+  const uint64_t wanted = std::min<uint64_t>(to_stop, std::max(max_bytes, kMaxDefinitionBytes));
+  copy_records(ring, from, from + wanted, records);
   const bool file_ended = records.bytes.size() < wanted;
-  const size_t whole = whole_records_bytes(records.bytes, records.events);
-  const bool stopped_early = whole < wanted && (wanted == to_stop || whole == 0);
-  records.bytes.resize(whole);
-  if (file_ended || stopped_early) {
-    problem(ring_offset + in_ring + whole, file_ended ? "the file ends" : "damaged record");
+  keep_whole_records(ring, records);
+  // A record may go on behind `max_bytes`.
+  if (wanted < to_stop && !records.bytes.empty()) records.problem.clear();
+  if (file_ended) records.problem = "ring " + std::to_string(ring) + ": the file ends";
+}
+
+std::vector<RingRecords> RingReader::look() {
+  std::vector<RingRecords> rings(ring_count());
+  std::vector<uint64_t> missing(rings.size());  // bytes that the file is too short for
+  for (uint32_t ring = 0; ring < rings.size(); ++ring) {
+    RingRecords& records = rings[ring];
+    const uint64_t end = controls_[ring].write_position.load(std::memory_order_acquire);
+    records.begin_position = controls_[ring].read_position.load(std::memory_order_relaxed);
+    if (records.begin_position == end || controls_[ring].file_offset.load() == 0) continue;
+    if (positions_are_possible(ring, records.begin_position, end)) {
+      copy_records(ring, records.begin_position, end, records);
+      missing[ring] = end - records.end_position();
+    } else {
+      records.problem = "ring " + std::to_string(ring) + ": impossible positions";
+    }
   }
+  // What was drained meanwhile may have been written over while it was copied.
+  copy_controls();
+  for (uint32_t ring = 0; ring < rings.size(); ++ring) {
+    RingRecords& records = rings[ring];
+    const uint64_t drained = controls_[ring].read_position.load() - records.begin_position;
+    const uint64_t left_out = std::min<uint64_t>(drained, records.bytes.size());
+    records.bytes.erase(records.bytes.begin(),
+                        records.bytes.begin() + static_cast<ptrdiff_t>(left_out));
+    records.begin_position += left_out;
+    if (!records.problem.empty()) continue;
+    keep_whole_records(ring, records);
+    if (missing[ring] != 0) records.problem = "ring " + std::to_string(ring) + ": the file ends";
+  }
+  return rings;
 }
 
 void RingReader::release(uint32_t ring, uint64_t position) {

@@ -56,6 +56,11 @@ class RingReader {
   // (the writer may have used that space again), not behind what was written.
   uint64_t resume_position(uint32_t ring, std::optional<uint64_t> wanted) const;
 
+  // kLook only. What each ring holds at this moment, even while its process records and somebody
+  // drains: what was drained meanwhile is left out, and is in the session file for who reads that
+  // afterwards. Takes over the file's counters too.
+  std::vector<RingRecords> look();
+
   // The next records, at most `max_bytes` of them (at least one record); stops at the ring's end:
   // call again until nothing is pending. `from`: position of the first one.
   void read(uint32_t ring, uint64_t from, size_t max_bytes, RingRecords& records) const;
@@ -72,7 +77,10 @@ class RingReader {
  private:
   RingReader(const std::string& path, int fd, Access access);
   void map_controls();
-  void copy_controls(uint64_t file_bytes);
+  void copy_controls();
+  bool positions_are_possible(uint32_t ring, uint64_t begin, uint64_t end) const;
+  void copy_records(uint32_t ring, uint64_t begin, uint64_t end, RingRecords& records) const;
+  void keep_whole_records(uint32_t ring, RingRecords& records) const;
   void check_header() const;
 
   const std::string path_;
