@@ -17,6 +17,9 @@ struct FileError : std::runtime_error {
         problem(what),
         hint(hint) {}
 
+  // Of a line that such an error made.
+  explicit FileError(const std::string& line) : std::runtime_error(line), problem(line) {}
+
   std::string path;
   std::optional<uint64_t> offset;  // where in the file; nullopt: the file as a whole
   std::string problem;

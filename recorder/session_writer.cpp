@@ -4,10 +4,14 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
 #include "recorder/checksum.h"
+#include "recorder/chunk_reader.h"
+#include "recorder/file_error.h"
+#include "recorder/record_walk.h"
 
 namespace vramscope {
 namespace {
@@ -51,6 +55,33 @@ std::unique_ptr<SessionWriter> SessionWriter::create(const std::string& path) {
   return writer;
 }
 
+std::unique_ptr<SessionWriter> SessionWriter::resume(const std::string& path) {
+  const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return nullptr;
+  std::unique_ptr<SessionWriter> writer(new SessionWriter(path, fd));
+  writer->take_over_chunks();
+  if (ftruncate(fd, static_cast<off_t>(writer->end_)) != 0) return nullptr;
+  return writer;
+}
+
+void SessionWriter::take_over_chunks() {
+  ChunkReader chunks(path_);
+  ChunkReader::Step step;
+  while ((step = chunks.next()) == ChunkReader::Step::kChunk) {
+    const ChunkReader::Place& place = chunks.place();
+    uint32_t events = 0;
+    if (chunks.load(place)) {
+      if (place.header.type == ChunkType::kRecords) whole_records_bytes(chunks.payload(), events);
+      note_chunk(place.offset, place.header, events);
+    } else {
+      index_.push_back({place.offset, 0, place.header.type, {}});  // damaged: kept as it is
+    }
+  }
+  const bool sound = step == ChunkReader::Step::kEnd || chunks.interrupted();
+  if (!sound) throw FileError(chunks.problem());
+  end_ = chunks.chunks_end();
+}
+
 SessionWriter::SessionWriter(std::string path, int fd)
     : path_(std::move(path)), fd_(fd), compressor_(ZSTD_createCCtx()) {}
 
@@ -75,6 +106,11 @@ bool SessionWriter::write_records(uint32_t ring, uint64_t begin_position,
   return write_chunk(header, records, events);
 }
 
+uint64_t SessionWriter::end_position(uint32_t ring) const {
+  const auto found = end_positions_.find(ring);
+  return found == end_positions_.end() ? 0 : found->second;
+}
+
 bool SessionWriter::finish() {
   const uint64_t index_offset = end_;
   const std::vector<ChunkIndexEntry> index = index_;
@@ -88,6 +124,7 @@ bool SessionWriter::finish() {
   const bool written = write_at_end(bytes_of(trailer), {});
   index_ = index;
   end_ = index_offset;
+  has_end_ = true;
   return written;
 }
 
@@ -108,10 +145,20 @@ bool SessionWriter::write_chunk(ChunkHeader header, std::span<const std::byte> r
   header.stored_bytes = static_cast<uint32_t>(stored.size());
   header.checksum = chunk_checksum(header, stored);
   const uint64_t offset = end_;
+  // Killed while it writes over an index, it would leave what is no chunk and no index.
+  if (has_end_ && ftruncate(fd_, static_cast<off_t>(end_)) != 0) return false;
+  has_end_ = false;
   if (!write_at_end(bytes_of(header), stored)) return false;
+  note_chunk(offset, header, events);
+  return true;
+}
+
+void SessionWriter::note_chunk(uint64_t offset, const ChunkHeader& header, uint32_t events) {
   index_.push_back({offset, events, header.type, {}});
   events_ += events;
-  return true;
+  if (header.type != ChunkType::kRecords) return;
+  uint64_t& end = end_positions_[header.ring];
+  end = std::max(end, header.begin_position + header.raw_bytes);
 }
 
 bool SessionWriter::write_at_end(std::span<const std::byte> header,

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -23,6 +24,11 @@ class SessionWriter {
  public:
   // A file that must not exist yet. nullptr: failed, errno says why.
   static std::unique_ptr<SessionWriter> create(const std::string& path);
+
+  // Goes on with a file whose writer has died: behind its last whole chunk. Reads it all. nullptr:
+  // failed, errno says why. Throws FileError if it is no session file, or damaged so that what lies
+  // behind could not be read: then it is left as it is.
+  static std::unique_ptr<SessionWriter> resume(const std::string& path);
   ~SessionWriter();
   SessionWriter(const SessionWriter&) = delete;
   SessionWriter& operator=(const SessionWriter&) = delete;
@@ -40,16 +46,23 @@ class SessionWriter {
 
   uint64_t events() const { return events_; }
 
+  // Behind the last record of `ring` in the file; 0: there is none.
+  uint64_t end_position(uint32_t ring) const;
+
  private:
   SessionWriter(std::string path, int fd);
+  void take_over_chunks();
+  void note_chunk(uint64_t offset, const ChunkHeader& header, uint32_t events);
   bool write_chunk(ChunkHeader header, std::span<const std::byte> raw, uint32_t events);
   bool write_at_end(std::span<const std::byte> header, std::span<const std::byte> payload);
 
   const std::string path_;
   const int fd_;
-  uint64_t end_ = 0;  // behind the last chunk
+  uint64_t end_ = 0;      // behind the last chunk
+  bool has_end_ = false;  // index and trailer lie behind end_
   uint64_t events_ = 0;
   std::vector<ChunkIndexEntry> index_;
+  std::map<uint32_t, uint64_t> end_positions_;  // by ring
   std::vector<std::byte> compressed_;
   ZSTD_CCtx_s* const compressor_;
 };
