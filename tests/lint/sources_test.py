@@ -74,6 +74,6 @@ def test_clang_tidy_finds_nothing(source):
     found_clean.touch()
 
 
-@pytest.mark.parametrize("script", ["setup", "demo", "test", "vramscope", "common.sh"])
+@pytest.mark.parametrize("script", ["setup", "bench", "demo", "test", "vramscope", "common.sh"])
 def test_shell_script_parses(script):
     check("bash", "-n", f"scripts/{script}")

@@ -1,0 +1,1 @@
+// What preloading costs by itself: a library that does nothing.
