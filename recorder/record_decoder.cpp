@@ -94,15 +94,16 @@ void RecordDecoder::add_definition(std::span<const std::byte> record, RingState&
   switch (header.kind) {
     case RecordKind::kThread:
       ring.thread = add_thread(header.id, payload);
+      ring.modules.clear();
       break;
     case RecordKind::kApi:
       session_.api_names.emplace(header.id, text_until_nul(payload));
       break;
     case RecordKind::kModule:
-      add_module(payload);
+      add_module(payload, ring);
       break;
     case RecordKind::kNativeStack:
-      session_.native_stacks.add(header.id, frames_of<uint64_t>(payload));
+      add_native_stack(header.id, payload, ring);
       break;
     case RecordKind::kPythonCode:
       add_python_code(header.id, payload);
@@ -124,7 +125,7 @@ uint32_t RecordDecoder::add_thread(uint32_t thread_id, std::span<const std::byte
   return static_cast<uint32_t>(session_.threads.size() - 1);
 }
 
-void RecordDecoder::add_module(std::span<const std::byte> payload) {
+void RecordDecoder::add_module(std::span<const std::byte> payload, RingState& ring) {
   PayloadCursor cursor(payload);
   const auto definition = cursor.take<ModuleDefinition>();
   NativeModule module{};
@@ -133,7 +134,16 @@ void RecordDecoder::add_module(std::span<const std::byte> payload) {
   module.bias = definition.bias;
   module.build_id = hexadecimal(cursor.take_string(definition.build_id_bytes));
   module.path = cursor.take_string(definition.path_bytes);
+  ring.modules.add(module.begin, module.end, static_cast<uint32_t>(session_.modules.size()));
   session_.modules.push_back(std::move(module));
+}
+
+void RecordDecoder::add_native_stack(uint32_t id, std::span<const std::byte> payload,
+                                     const RingState& ring) {
+  std::vector<NativeFrame> frames;
+  for (const uint64_t address : frames_of<uint64_t>(payload))
+    frames.push_back({address, ring.modules.find(address)});
+  session_.native_stacks.add(id, frames);
 }
 
 void RecordDecoder::add_python_code(uint32_t id, std::span<const std::byte> payload) {

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "recorder/module_ranges.h"
 #include "recorder/session.h"
 
 namespace vramscope {
@@ -28,12 +29,14 @@ class RecordDecoder {
   struct RingState {
     uint64_t next_position = 0;
     uint32_t thread = kUnknownThread;
+    ModuleRanges modules;  // of the thread, at this position of its stream
   };
 
   SessionEvent event_of(std::span<const std::byte> record, RingState& ring);
   void add_definition(std::span<const std::byte> record, RingState& ring);
   uint32_t add_thread(uint32_t thread_id, std::span<const std::byte> payload);
-  void add_module(std::span<const std::byte> payload);
+  void add_module(std::span<const std::byte> payload, RingState& ring);
+  void add_native_stack(uint32_t id, std::span<const std::byte> payload, const RingState& ring);
   void add_python_code(uint32_t id, std::span<const std::byte> payload);
 
   Session& session_;

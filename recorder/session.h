@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "recorder/info_text.h"
+#include "recorder/module_ranges.h"
 #include "recorder/record.h"
 #include "recorder/ring_file.h"
 
@@ -35,6 +36,16 @@ struct NativeModule {
   uint64_t bias;         // address in memory - address in the ELF file
   std::string build_id;  // hexadecimal; empty if the file has none
   std::string path;
+};
+
+// A frame of a native stack.
+struct NativeFrame {
+  uint64_t return_address;
+  // Index into Session::modules: what lay there when the stack was recorded. kNoModule: nothing
+  // known.
+  uint32_t module;
+
+  bool operator==(const NativeFrame&) const = default;
 };
 
 struct PythonCode {
@@ -88,7 +99,7 @@ struct Session {
   std::unordered_map<uint32_t, std::string> api_names;  // by Event::api
   std::vector<NativeModule> modules;                    // as defined, ring by ring
   std::unordered_map<uint32_t, PythonCode> python_codes;
-  StackTable<uint64_t> native_stacks;
+  StackTable<NativeFrame> native_stacks;
   StackTable<PythonFrame> python_stacks;
 
   // By ticks; equal ticks by thread, then in the order in which they were recorded.

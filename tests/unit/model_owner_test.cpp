@@ -28,27 +28,14 @@ TEST(Owner, LooksThroughTheRuntime) {
   EXPECT_FALSE(is_transparent_module("/v/libcudnn.so.9"));
 }
 
-TEST(ModuleRanges, LaterModulesCoverEarlierOnes) {
-  const std::vector<NativeModule> modules = {module(100, 200, "a"), module(150, 160, "b"),
-                                             module(190, 250, "c"), module(7, 7, "empty")};
-  const ModuleRanges ranges(modules);
-  EXPECT_EQ(ranges.find(100), ModuleRanges::kNone);  // the call lies before the return address
-  EXPECT_EQ(ranges.find(101), 0u);
-  EXPECT_EQ(ranges.find(151), 1u);
-  EXPECT_EQ(ranges.find(160), 1u);
-  EXPECT_EQ(ranges.find(161), 0u);
-  EXPECT_EQ(ranges.find(190), 0u);
-  EXPECT_EQ(ranges.find(191), 2u);
-  EXPECT_EQ(ranges.find(250), 2u);
-  EXPECT_EQ(ranges.find(251), ModuleRanges::kNone);
-}
-
 TEST(StackOwners, AreTheFirstLibraryBehindTheRuntime) {
   Session session;
   session.info["executable"] = "/bin/app";
   session.modules = {module(100, 200, "/lib/libcudart.so.13"),
                      module(200, 300, "/lib/libnccl.so.2"), module(300, 400, "/bin/app")};
-  const uint64_t by_nccl[] = {150, 250, 350}, by_program[] = {150, 350}, by_nobody[] = {150, 999};
+  const NativeFrame runtime{150, 0}, nccl{250, 1}, app{350, 2}, nothing{999, kNoModule};
+  const NativeFrame by_nccl[] = {runtime, nccl, app}, by_program[] = {runtime, app};
+  const NativeFrame by_nobody[] = {runtime, nothing};
   session.native_stacks.add(1, by_nccl);
   session.native_stacks.add(2, by_program);
   session.native_stacks.add(3, by_nobody);

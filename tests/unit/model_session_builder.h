@@ -28,7 +28,7 @@ class SessionBuilder {
                        {0x3000, 0x4000, 0, "", "/lib/libnccl.so.2"},
                        {0x4000, 0x5000, 0, "", "/bin/app"}};
     for (const uint32_t stack : {kFromPyTorch, kFromNccl, kFromProgram}) {
-      const uint64_t frames[] = {0x1800, 0x1800 + 0x1000 * stack};
+      const NativeFrame frames[] = {{0x1800, 0}, {0x1800 + 0x1000 * stack, stack}};
       session.native_stacks.add(stack, frames);
     }
   }

@@ -102,7 +102,7 @@ TEST(Record, StacksAreDefinedAndFound) {
   const Event& second = session.events[1].event;
   EXPECT_EQ(second.python_stack, session.events[0].event.python_stack);
   ASSERT_EQ(session.native_stacks.find(second.native_stack).size(), 3u);
-  EXPECT_EQ(session.native_stacks.find(second.native_stack)[0], 0x2222u);
+  EXPECT_EQ(session.native_stacks.find(second.native_stack)[0].return_address, 0x2222u);
   ASSERT_EQ(session.python_stacks.find(second.python_stack).size(), 2u);
   EXPECT_EQ(session.python_stacks.find(second.python_stack)[1].instruction, 8u);
 }

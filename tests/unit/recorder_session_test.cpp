@@ -46,7 +46,7 @@ const InfoMap kInfo = {{"pid", "321"},        {"rank", "2"},           {"host", 
 
 // Two rings: 300 even events, then 300 odd ones; one definition of every kind.
 std::string all_definitions() {
-  const uint64_t native[] = {0x10, 0x20};
+  const uint64_t native[] = {0x10, 0x1001};
   const PythonFrame python[] = {{7, 4}, {7, 8}};
   const ModuleDefinition module{0x1000, 0x2000, 0x800, 3, 10};
   const PythonCodeDefinition code{12, 11, 1, 3, 4, 2};
@@ -113,8 +113,8 @@ TEST(Session, EveryKindOfRecordIsReadAsItWasWritten) {
   EXPECT_EQ(session.modules[0].path, "/lib/x.so\n");
   const auto native = session.native_stacks.find(5);
   ASSERT_EQ(native.size(), 2u);
-  EXPECT_EQ(native[0], 0x10u);
-  EXPECT_EQ(native[1], 0x20u);
+  EXPECT_EQ(native[0], (NativeFrame{0x10, kNoModule}));
+  EXPECT_EQ(native[1], (NativeFrame{0x1001, 0}));
   const auto python = session.python_stacks.find(6);
   ASSERT_EQ(python.size(), 2u);
   EXPECT_EQ(python[1].code, 7u);

@@ -57,32 +57,7 @@ bool is_transparent_module(std::string_view path) {
                              [name](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
-ModuleRanges::ModuleRanges(const std::vector<NativeModule>& modules) {
-  for (uint32_t i = 0; i < modules.size(); ++i) {
-    const uint64_t begin = modules[i].begin;
-    const uint64_t end = modules[i].end;
-    if (begin >= end) continue;
-    auto old = ranges_.lower_bound(begin);
-    if (old != ranges_.begin() && std::prev(old)->second.end > begin) --old;
-    while (old != ranges_.end() && old->first < end) {
-      const auto [old_begin, range] = *old;
-      old = ranges_.erase(old);
-      if (old_begin < begin) ranges_.emplace(old_begin, Range{begin, range.module});
-      if (range.end > end) ranges_.emplace(end, Range{range.end, range.module});
-    }
-    ranges_.emplace(begin, Range{end, i});
-  }
-}
-
-uint32_t ModuleRanges::find(uint64_t return_address) const {
-  const uint64_t call = return_address - 1;  // a call may be the last instruction of its module
-  auto range = ranges_.upper_bound(call);
-  if (range == ranges_.begin()) return kNone;
-  --range;
-  return call < range->second.end ? range->second.module : kNone;
-}
-
-StackOwners::StackOwners(const Session& session) : session_(session), ranges_(session.modules) {
+StackOwners::StackOwners(const Session& session) : session_(session) {
   const auto executable = session.info.find("executable");
   const std::string_view program =
       executable == session.info.end() ? std::string_view() : executable->second;
@@ -93,16 +68,15 @@ StackOwners::StackOwners(const Session& session) : session_(session), ranges_(se
 }
 
 const Owner& StackOwners::of(uint32_t native_stack) {
-  const auto [entry, added] = module_of_stack_.try_emplace(native_stack, ModuleRanges::kNone);
+  const auto [entry, added] = module_of_stack_.try_emplace(native_stack, kNoModule);
   if (added) {
-    for (const uint64_t address : session_.native_stacks.find(native_stack)) {
-      const uint32_t module = ranges_.find(address);
-      if (module == ModuleRanges::kNone || is_transparent_[module]) continue;
-      entry->second = module;
+    for (const NativeFrame& frame : session_.native_stacks.find(native_stack)) {
+      if (frame.module >= module_owners_.size() || is_transparent_[frame.module]) continue;
+      entry->second = frame.module;
       break;
     }
   }
-  return entry->second == ModuleRanges::kNone ? unknown_ : module_owners_[entry->second];
+  return entry->second == kNoModule ? unknown_ : module_owners_[entry->second];
 }
 
 }  // namespace vramscope

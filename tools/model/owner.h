@@ -2,10 +2,10 @@
 // CUDA runtime or the profiler.
 #pragma once
 
-#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "recorder/session.h"
 
@@ -23,23 +23,6 @@ Owner owner_of_module(std::string_view path, std::string_view executable);
 // True for the driver, the runtime, the loader and the profiler: whoever called them is the owner.
 bool is_transparent_module(std::string_view path);
 
-// Address ranges of a session's modules. Where two overlap (a library was loaded over an unloaded
-// one) the one that was defined last counts.
-class ModuleRanges {
- public:
-  explicit ModuleRanges(const std::vector<NativeModule>& modules);
-
-  static constexpr uint32_t kNone = UINT32_MAX;
-  uint32_t find(uint64_t return_address) const;  // index into the modules
-
- private:
-  struct Range {
-    uint64_t end;
-    uint32_t module;
-  };
-  std::map<uint64_t, Range> ranges_;  // by begin, disjoint
-};
-
 // Owners of a session's events, each native stack looked at once.
 class StackOwners {
  public:
@@ -49,7 +32,6 @@ class StackOwners {
 
  private:
   const Session& session_;
-  const ModuleRanges ranges_;
   std::vector<Owner> module_owners_;
   std::vector<bool> is_transparent_;
   std::unordered_map<uint32_t, uint32_t> module_of_stack_;

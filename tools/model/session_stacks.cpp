@@ -3,7 +3,6 @@
 #include <unordered_set>
 
 #include "recorder/python_lines.h"
-#include "tools/model/owner.h"
 #include "tools/model/symbolizer.h"
 
 namespace vramscope {
@@ -30,17 +29,13 @@ bool SessionStacks::needs_native(const Event& event) const {
 
 void SessionStacks::name_native_frames() {
   std::unordered_set<uint32_t> stacks;
-  std::unordered_set<uint64_t> seen;
   std::vector<CodeAddress> addresses;
-  const ModuleRanges ranges(session_.modules);
   for (const auto& [event, thread] : session_.events) {
     if (event.native_stack == 0 || !needs_native(event)) continue;
     if (!stacks.insert(event.native_stack).second) continue;
-    for (const uint64_t address : session_.native_stacks.find(event.native_stack)) {
-      if (!seen.insert(address).second) continue;
-      const uint32_t module = ranges.find(address);
-      addresses.push_back({address, module == ModuleRanges::kNone ? kNoModule : module});
-    }
+    for (const NativeFrame& frame : session_.native_stacks.find(event.native_stack))
+      if (native_frames_.try_emplace(frame).second)
+        addresses.push_back({frame.return_address, frame.module});
   }
   if (addresses.empty()) return;
 
@@ -52,7 +47,8 @@ void SessionStacks::name_native_frames() {
   for (size_t i = 0; i < named.size(); ++i) {
     const Frame frame{process_.strings.intern(named[i].function),
                       process_.strings.intern(named[i].file), static_cast<int32_t>(named[i].line)};
-    native_frames_[addresses[i].return_address] = process_.stacks.intern(frame);
+    native_frames_[{addresses[i].return_address, addresses[i].module}] =
+        process_.stacks.intern(frame);
   }
 }
 
@@ -82,9 +78,9 @@ StackId SessionStacks::of(const Event& event) {
   for (const PythonFrame& frame : session_.python_stacks.find(event.python_stack))
     frames_.push_back(python_frame(frame));
   if (needs_native(event))
-    for (const uint64_t address : session_.native_stacks.find(event.native_stack)) {
-      const auto frame = native_frames_.find(address);
-      if (frame != native_frames_.end()) frames_.push_back(frame->second);
+    for (const NativeFrame& frame : session_.native_stacks.find(event.native_stack)) {
+      const auto named = native_frames_.find(frame);
+      if (named != native_frames_.end()) frames_.push_back(named->second);
     }
   return stacks_[key] = process_.stacks.intern(frames_);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <unordered_map>
 #include <vector>
 
@@ -21,6 +22,12 @@ class SessionStacks {
   StackId of(const Event& event);
 
  private:
+  struct NativeFrameHash {
+    size_t operator()(const NativeFrame& frame) const {
+      return std::hash<uint64_t>()(frame.return_address ^ uint64_t{frame.module} << 48);
+    }
+  };
+
   bool needs_native(const Event& event) const;
   void name_native_frames();
   FrameId python_frame(const PythonFrame& frame);
@@ -29,8 +36,8 @@ class SessionStacks {
   ProcessRecording& process_;
   const bool append_native_;
   std::unordered_map<uint64_t, FrameId> python_frames_;  // by code and instruction
-  std::unordered_map<uint64_t, FrameId> native_frames_;  // by return address
-  std::unordered_map<uint64_t, StackId> stacks_;         // by both of an event's ids
+  std::unordered_map<NativeFrame, FrameId, NativeFrameHash> native_frames_;
+  std::unordered_map<uint64_t, StackId> stacks_;  // by both of an event's ids
   std::vector<FrameId> frames_;
 };
 

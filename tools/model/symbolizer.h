@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "recorder/module_ranges.h"
+
 namespace vramscope {
 
 // One kModule definition.
@@ -22,8 +24,6 @@ struct SymbolModule {
   std::string build_id;  // raw bytes; empty: the module had none, its file is taken as it is
   std::string path;
 };
-
-constexpr uint32_t kNoModule = UINT32_MAX;
 
 // One frame of a kNativeStack definition. The caller says which module it lies in: where a library
 // was loaded over another one's addresses, only the order of definitions decides.
