@@ -64,19 +64,22 @@ enum class RecordKind : uint8_t {
   kAddressReserve = 61,   // address (result), size
   kAddressFree = 62,      // address, size
   kSetAccess = 63,        // address, size
-  kShare = 64,           // a handle, pool or pointer exported to, or imported from, another process
-  kHostAlloc = 65,       // address, size; device -1
-  kHostFree = 66,        // address
-  kHostRegister = 67,    // address, size
-  kHostUnregister = 68,  // address
-  kArrayCreate = 69,     // handle: array; size: bytes if the format is known
-  kArrayDestroy = 70,    // handle
-  kContextCreate = 71,   // handle: context (retain of a primary context too)
-  kContextDestroy = 72,  // handle (release and reset of a primary context too)
-  kModuleLoad = 73,      // handle: module or library
-  kModuleUnload = 74,    // handle
-  kGraphMemory = 75,     // memory nodes, trim; handle: graph
-  kMulticast = 76,       // handle, size
+  kShare = 64,            // address, or handle: exported to other processes
+  kHostAlloc = 65,        // address, size; device -1
+  kHostFree = 66,         // address
+  kHostRegister = 67,     // address, size
+  kHostUnregister = 68,   // address
+  kArrayCreate = 69,      // handle: array; size: bytes if the format is known
+  kArrayDestroy = 70,     // handle
+  kContextCreate = 71,    // handle: context (retain of a primary context too)
+  kContextDestroy = 72,   // handle (release and reset of a primary context too)
+  kModuleLoad = 73,       // handle: module or library
+  kModuleUnload = 74,     // handle
+  kGraphMemory = 75,      // memory nodes, trim; handle: graph
+  kMulticast = 76,        // handle, size
+  kImport = 77,       // memory of another process or interface: handle, or address in this process
+                      // (with a handle: that of the import or pool it is a part of); size if told
+  kImportClose = 78,  // address or handle of an import, given back by a call of its own
 };
 
 constexpr RecordKind kFirstEvent = RecordKind::kBlockAlloc;

@@ -43,7 +43,8 @@ constexpr uint64_t array_bytes(const auto& description) {
   }
 }
 
-// Each level halves every dimension but the number of layers, down to 1.
+// Each level halves every dimension but the number of layers, down to 1. There are no more levels
+// than that takes, and at least one, whatever was asked for.
 constexpr uint64_t mipmapped_array_bytes(const CUDA_ARRAY3D_DESCRIPTOR& description,
                                          unsigned levels) {
   const uint64_t texel_bytes = channel_bytes(description.Format) * description.NumChannels;
@@ -52,12 +53,13 @@ constexpr uint64_t mipmapped_array_bytes(const CUDA_ARRAY3D_DESCRIPTOR& descript
   uint64_t width = description.Width;
   uint64_t height = description.Height;
   uint64_t depth = description.Depth;
-  uint64_t bytes = 0;
-  for (unsigned level = 0; level < std::min(levels, 32U); ++level) {
-    bytes += array_bytes(width, height, depth, texel_bytes);
+  uint64_t bytes = array_bytes(width, height, depth, texel_bytes);
+  for (unsigned level = 1; level < levels; ++level) {
+    if (width <= 1 && height <= 1 && (depth_is_layers || depth <= 1)) break;
     width = std::max<uint64_t>(width / 2, 1);
     height /= 2;
     if (!depth_is_layers) depth /= 2;
+    bytes += array_bytes(width, height, depth, texel_bytes);
   }
   return bytes;
 }

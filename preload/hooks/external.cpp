@@ -22,9 +22,11 @@ constexpr auto kMapBuffer = [](DriverCall& call, CUdeviceptr* address, CUexterna
   call.event.handle = bits(memory);
 };
 
-constexpr auto kMapArray = [](DriverCall& call, CUmipmappedArray*, CUexternalMemory memory,
+// An array has no address: its handle stands for it.
+constexpr auto kMapArray = [](DriverCall& call, CUmipmappedArray* array, CUexternalMemory memory,
                               const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC*) {
   call.event.device = current_device();
+  call.event.address = call.output(array);
   call.event.handle = bits(memory);
 };
 
@@ -33,10 +35,10 @@ constexpr auto kDestroy = [](DriverCall& call, CUexternalMemory memory) {
 };
 
 using Hooks =
-    HookList<Opens<Api::cuImportExternalMemory, RecordKind::kShare, kImport>,
-             Opens<Api::cuExternalMemoryGetMappedBuffer, RecordKind::kShare, kMapBuffer>,
-             Opens<Api::cuExternalMemoryGetMappedMipmappedArray, RecordKind::kShare, kMapArray>,
-             Closes<Api::cuDestroyExternalMemory, RecordKind::kShare, kDestroy>>;
+    HookList<Opens<Api::cuImportExternalMemory, RecordKind::kImport, kImport>,
+             Opens<Api::cuExternalMemoryGetMappedBuffer, RecordKind::kImport, kMapBuffer>,
+             Opens<Api::cuExternalMemoryGetMappedMipmappedArray, RecordKind::kImport, kMapArray>,
+             Closes<Api::cuDestroyExternalMemory, RecordKind::kImportClose, kDestroy>>;
 
 }  // namespace
 

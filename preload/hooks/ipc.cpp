@@ -17,9 +17,9 @@ constexpr auto kOpen = [](DriverCall& call, CUdeviceptr* address, CUipcMemHandle
 constexpr auto kClose = [](DriverCall& call, CUdeviceptr address) { call.event.address = address; };
 
 using Hooks = HookList<Opens<Api::cuIpcGetMemHandle, RecordKind::kShare, kGetHandle>,
-                       Opens<Api::cuIpcOpenMemHandle, RecordKind::kShare, kOpen>,
-                       Opens<Api::cuIpcOpenMemHandle_v2, RecordKind::kShare, kOpen>,
-                       Closes<Api::cuIpcCloseMemHandle, RecordKind::kShare, kClose>>;
+                       Opens<Api::cuIpcOpenMemHandle, RecordKind::kImport, kOpen>,
+                       Opens<Api::cuIpcOpenMemHandle_v2, RecordKind::kImport, kOpen>,
+                       Closes<Api::cuIpcCloseMemHandle, RecordKind::kImportClose, kClose>>;
 
 }  // namespace
 

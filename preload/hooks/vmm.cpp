@@ -62,7 +62,7 @@ using Hooks =
              Closes<Api::cuMemAddressFree, RecordKind::kAddressFree, kRange>,
              Opens<Api::cuMemSetAccess, RecordKind::kSetAccess, kRange>,
              Opens<Api::cuMemRetainAllocationHandle, RecordKind::kPhysicalRetain, kRetain>,
-             Opens<Api::cuMemImportFromShareableHandle, RecordKind::kShare, kImport>,
+             Opens<Api::cuMemImportFromShareableHandle, RecordKind::kImport, kImport>,
              Opens<Api::cuMemExportToShareableHandle, RecordKind::kShare, kExport>,
              Opens<Api::cuMemMapArrayAsync, RecordKind::kMap, kMapArray>,
              Opens<Api::cuMemMapArrayAsync_ptsz, RecordKind::kMap, kMapArray>>;

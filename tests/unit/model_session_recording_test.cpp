@@ -135,15 +135,16 @@ class ExpandableSegment : public testing::Test {
  protected:
   void map(std::initializer_list<uint64_t> handles) {
     for (const uint64_t handle : handles)
-      made.add(RecordKind::kPhysicalCreate, 0, 2 * kMiB, kByPyTorch).handle = handle;
+      made.add(RecordKind::kPhysicalCreate, 0, 2 * kMiB, kByPyTorch).handle = 100 + handle;
     for (const uint64_t handle : handles)
-      made.add(RecordKind::kMap, kBase + 2 * kMiB * handle, 2 * kMiB, kByPyTorch).handle = handle;
+      made.add(RecordKind::kMap, kBase + 2 * kMiB * handle, 2 * kMiB, kByPyTorch).handle =
+          100 + handle;
     made.add(RecordKind::kSetAccess, kBase, 2 * kMiB, kByPyTorch);
   }
   void unmap(uint64_t handle) {
     made.add(RecordKind::kUnmap, kBase + 2 * kMiB * handle, 2 * kMiB, kByPyTorch).device =
         kNoDevice;
-    made.add(RecordKind::kPhysicalRelease, 0, 0, kByPyTorch).handle = handle;
+    made.add(RecordKind::kPhysicalRelease, 0, 0, kByPyTorch).handle = 100 + handle;
   }
   static constexpr uint64_t kBase = 0x100000000;
   SessionBuilder made;
@@ -176,7 +177,8 @@ TEST_F(ExpandableSegment, OfAnotherLibraryIsABlockPerMapping) {
   made.add(RecordKind::kAddressReserve, kBase, 1024 * kMiB, kByProgram);
   made.add(RecordKind::kPhysicalCreate, 0, 2 * kMiB, kByProgram).handle = 9;
   made.add(RecordKind::kMap, kBase, 2 * kMiB, kByProgram).handle = 9;
-  made.add(RecordKind::kMap, kBase + 2 * kMiB, 2 * kMiB, kByProgram).handle = 9;
+  made.add(RecordKind::kPhysicalCreate, 0, 2 * kMiB, kByProgram).handle = 10;
+  made.add(RecordKind::kMap, kBase + 2 * kMiB, 2 * kMiB, kByProgram).handle = 10;
   made.add(RecordKind::kUnmap, kBase, 4 * kMiB, kByProgram);
   const auto process = recording_of_session(made.session);
   EXPECT_EQ(lines_of(*process).size(), 10u);
@@ -192,7 +194,7 @@ TEST_F(ExpandableSegment, OfAnotherLibraryIsABlockPerMapping) {
 TEST(SessionRecording, ForeignAndHostMemoryIsNotTheDevices) {
   SessionBuilder made;
   made.add(RecordKind::kAddressReserve, 0x100000, 8192, kByProgram);
-  made.add(RecordKind::kShare, 0, 0).handle = 5;  // imported
+  made.add(RecordKind::kImport, 0, 0).handle = 5;
   made.add(RecordKind::kMap, 0x100000, 4096, kByProgram).handle = 5;
   Event& host = made.add(RecordKind::kPhysicalCreate, 0, 4096, kByProgram);
   host.handle = 6;
@@ -205,9 +207,6 @@ TEST(SessionRecording, ForeignAndHostMemoryIsNotTheDevices) {
   made.add(RecordKind::kHostRegister, 0x700000, 300);
   const auto process = recording_of_session(made.session);
   EXPECT_TRUE(process->devices.empty());
-  EXPECT_EQ(process->host_memory.pinned_peak_bytes, 1500u);
-  EXPECT_EQ(process->host_memory.pinned_live_bytes, 500u);
-  EXPECT_EQ(process->host_memory.registered_live_bytes, 300u);
 }
 
 TEST(SessionRecording, RepairsWhatHolesLeave) {
@@ -310,7 +309,7 @@ TEST(SessionRecording, IsConsistentWhateverTheSessionHolds) {
     made.session.lost_events = 1;
     for (int i = 0; i < 300; ++i) {
       const auto kind =
-          static_cast<RecordKind>(random() % 2 == 0 ? 32 + random() % 3 : 48 + random() % 29);
+          static_cast<RecordKind>(random() % 2 == 0 ? 32 + random() % 3 : 48 + random() % 31);
       Event& event = made.add(kind, 0x1000 * (random() % 32), 0x800 * (random() % 8), random() % 4,
                               random() % 3);
       event.handle = random() % 8;

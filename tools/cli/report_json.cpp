@@ -73,6 +73,20 @@ Json oom_json(const ProcessRecording& process, const OomReport& oom) {
           {"frames", frames_json(process, oom.stack)}};
 }
 
+Json kinds_json(const ProcessRecording& process) {
+  Json kinds = Json::array();
+  for (const KindUse& use : process.kinds) {
+    const bool sized = has_known_size(use.kind);
+    kinds.push_back({{"kind", memory_kind_name(use.kind)},
+                     {"device", use.device < 0 ? Json(nullptr) : Json(use.device)},
+                     {"peak_bytes", sized ? Json(use.peak_bytes) : Json(nullptr)},
+                     {"peak_count", use.peak_count},
+                     {"live_bytes", sized ? Json(use.live_bytes) : Json(nullptr)},
+                     {"live_count", use.live_count}});
+  }
+  return kinds;
+}
+
 Json process_json(const ProcessReport& report, size_t top) {
   const ProcessRecording& process = *report.process;
   Json devices = Json::array();
@@ -80,6 +94,8 @@ Json process_json(const ProcessReport& report, size_t top) {
     devices.push_back(device_json(process, device, top));
   Json ooms = Json::array();
   for (const OomReport& oom : report.ooms) ooms.push_back(oom_json(process, oom));
+  const KindUse pinned = find_kind(process.kinds, MemoryKind::kPinned, kNoDevice);
+  const KindUse registered = find_kind(process.kinds, MemoryKind::kRegistered, kNoDevice);
   return {{"pid", or_null(process.pid)},
           {"rank", or_null(process.rank)},
           {"host", text_or_null(process.host)},
@@ -93,10 +109,11 @@ Json process_json(const ProcessReport& report, size_t top) {
           {"counter_differences", process.counters.differences},
           {"devices", std::move(devices)},
           {"ooms", std::move(ooms)},
+          {"kinds", kinds_json(process)},
           {"host_memory",
-           {{"pinned_peak_bytes", process.host_memory.pinned_peak_bytes},
-            {"pinned_live_bytes", process.host_memory.pinned_live_bytes},
-            {"registered_live_bytes", process.host_memory.registered_live_bytes}}}};
+           {{"pinned_peak_bytes", pinned.peak_bytes},
+            {"pinned_live_bytes", pinned.live_bytes},
+            {"registered_live_bytes", registered.live_bytes}}}};
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ class ReportText {
     for (const DeviceReport& device : report.devices) add_device(device);
     if (report.devices.empty()) text += "\nNo device memory was allocated.\n";
     add_ooms(report.ooms);
-    add_host_memory();
+    add_kinds();
   }
 
  private:
@@ -186,7 +186,7 @@ class ReportText {
     for (const OwnerUse& use : device.owners_at_peak)
       line("  %11s %20s B  %s", binary_size(use.bytes).c_str(), with_commas(use.bytes).c_str(),
            shown(use.owner, 60).c_str());
-    if (process_->contexts > 0)
+    if (find_kind(process_->kinds, MemoryKind::kContext, device.device).peak_count > 0)
       line("  %11s %20s    CUDA context (its size is not in a recording)", "?", "");
   }
 
@@ -204,14 +204,23 @@ class ReportText {
     }
   }
 
-  void add_host_memory() {
-    const HostMemory& host = process_->host_memory;
-    if (host.pinned_peak_bytes == 0 && host.registered_live_bytes == 0) return;
+  // Worth a table where there is more than contexts, code and plain memory.
+  void add_kinds() {
+    const auto is_special = [](const KindUse& use) { return use.kind > MemoryKind::kLinear; };
+    if (std::ranges::none_of(process_->kinds, is_special)) return;
     text += '\n';
-    line("Host memory");
-    add_size("peak pinned", host.pinned_peak_bytes, "");
-    add_size("live pinned", host.pinned_live_bytes, "");
-    if (host.registered_live_bytes > 0) add_size("live registered", host.registered_live_bytes, "");
+    line("What the driver was asked for, by kind");
+    line("  %4s  %-16s %12s %8s %16s %8s", "GPU", "kind", "peak", "count", "live at the end",
+         "count");
+    for (const KindUse& use : process_->kinds) {
+      const bool sized = has_known_size(use.kind);
+      std::string kind = memory_kind_name(use.kind);
+      std::ranges::replace(kind, '_', ' ');
+      line("  %4s  %-16s %12s %8s %16s %8s",
+           use.device < 0 ? "-" : std::to_string(use.device).c_str(), kind.c_str(),
+           sized ? binary_size(use.peak_bytes).c_str() : "?", with_commas(use.peak_count).c_str(),
+           sized ? binary_size(use.live_bytes).c_str() : "?", with_commas(use.live_count).c_str());
+    }
   }
 
   const size_t top_;

@@ -1,13 +1,20 @@
 // Physical memory and where it is mapped: what a mapping's device is, and what an unmap takes away.
+//
+//   cuMemCreate -> handle -> physical memory <- mapping <- address
+//
+// Physical memory lives as long as a handle or a mapping refers to it. A handle may also stand for
+// memory of another process or interface, which that one has counted.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <unordered_map>
 #include <vector>
 
 #include "recorder/record.h"
+#include "tools/model/memory_kinds.h"
 
 namespace vramscope {
 
@@ -19,13 +26,13 @@ struct MappedRange {
 
 class MappedRanges {
  public:
-  // kPhysicalCreate that succeeded.
-  void add_handle(const Event& event);
+  explicit MappedRanges(KindTotals& totals) : totals_(totals) {}
 
-  // kShare, kMulticast: a handle that comes from there is no memory that this process took.
-  void add_foreign_handle(const Event& event);
+  // What is done to handles, the mappings aside. To be called with every event, in order.
+  void apply(const Event& event);
 
-  // kMap that succeeded. The device whose memory it is; nullopt if it is the host's or foreign.
+  // kMap that succeeded. The device whose memory it is; nullopt if it is the host's or foreign, or
+  // mapped elsewhere already.
   std::optional<int> map(const Event& event);
 
   // kUnmap that succeeded: the ranges that map() gave a device and that lie in it, in address
@@ -33,10 +40,37 @@ class MappedRanges {
   std::vector<MappedRange> unmap(const Event& event);
 
  private:
-  static constexpr int kForeign = -2;
+  enum class Origin : uint8_t { kCreated, kImported, kMulticast };
 
-  std::unordered_map<uint64_t, int> device_of_handle_;
-  std::map<uint64_t, MappedRange> ranges_;
+  struct Physical {
+    Origin origin = Origin::kCreated;
+    int device = kNoDevice;
+    uint64_t bytes = 0;
+    uint32_t handles = 0;
+    uint32_t mappings = 0;
+  };
+  struct Handle {
+    std::shared_ptr<Physical> physical;
+    uint32_t references = 0;
+  };
+  struct Mapping {
+    uint64_t size = 0;
+    bool has_device = false;  // map() named one
+    std::shared_ptr<Physical> physical;
+  };
+
+  void open(uint64_t handle, const Physical& physical);
+  void retain(const Event& event);
+  void release(uint64_t handle);
+  void remove_unless_used(const Physical& physical);
+  using Mappings = std::map<uint64_t, Mapping>;
+  Mappings::iterator close(Mappings::iterator mapping);
+  // Where its memory is counted; nullopt: nowhere.
+  static std::optional<MemoryKind> kind_of(const Physical& physical);
+
+  KindTotals& totals_;
+  std::unordered_map<uint64_t, Handle> handles_;
+  Mappings mappings_;  // by address
   int last_device_ = 0;
 };
 

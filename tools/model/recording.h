@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "tools/model/intern.h"
+#include "tools/model/memory_kinds.h"
 #include "tools/model/value.h"
 
 namespace vramscope {
@@ -104,13 +105,6 @@ struct Annotation {
   int64_t time_us = 0;
 };
 
-// Host memory is kept apart from devices' memory and has no trace.
-struct HostMemory {
-  uint64_t pinned_peak_bytes = 0;
-  uint64_t pinned_live_bytes = 0;
-  uint64_t registered_live_bytes = 0;
-};
-
 // Our running totals against those that the framework gave with each block event.
 struct CounterCheck {
   uint64_t compared = 0;
@@ -125,13 +119,12 @@ struct ProcessRecording {
   std::optional<int64_t> rank;
   std::string host;
   std::string command;
-  uint64_t events = 0;       // recorded, of all devices and kinds
-  uint64_t lost_events = 0;  // found no room
-  uint64_t repairs = 0;      // events added or left out because of holes in the recording
-  bool finished = true;      // false: the process left by a signal or _exit
-  std::string warning;       // of the file: cut off, damaged...; empty if sound
-  uint64_t contexts = 0;     // CUDA contexts created
-  HostMemory host_memory;
+  uint64_t events = 0;         // recorded, of all devices and kinds
+  uint64_t lost_events = 0;    // found no room
+  uint64_t repairs = 0;        // events added or left out because of holes in the recording
+  bool finished = true;        // false: the process left by a signal or _exit
+  std::string warning;         // of the file: cut off, damaged...; empty if sound
+  std::vector<KindUse> kinds;  // what was asked of the driver; empty for pickles
   CounterCheck counters;
 
   StringPool strings;

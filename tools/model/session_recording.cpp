@@ -5,8 +5,8 @@
 #include <map>
 
 #include "tools/model/driver_memory.h"
-#include "tools/model/host_memory.h"
 #include "tools/model/mapped_ranges.h"
+#include "tools/model/memory_kinds.h"
 #include "tools/model/session_stacks.h"
 #include "tools/model/trace_builder.h"
 
@@ -30,7 +30,7 @@ class SessionRecorder {
       apply(event);
     }
     for (auto& [thread, range] : ranges_) finish(range);
-    process_.host_memory = host_.totals();
+    process_.kinds = kinds_.uses();
     for (auto& [device, builder] : builders_) {
       process_.repairs += builder.repairs();
       process_.devices.push_back(builder.take());
@@ -55,7 +55,8 @@ class SessionRecorder {
   void apply(const SessionEvent& recorded) {
     const Event& event = recorded.event;
     const UnitId unit = live_.apply(event);
-    host_.apply(event);
+    const auto given_back = kind_count_.apply(event);
+    mapped_.apply(event);
     switch (event.kind) {
       case RecordKind::kBlockAlloc:
         builder(event.device).alloc(trace_event(recorded));
@@ -71,26 +72,27 @@ class SessionRecorder {
         return event.result == 0 ? allocate(recorded, unit) : note_failure(recorded);
       case RecordKind::kDeviceFree:
       case RecordKind::kAsyncFree:
+        if (is_elsewhere(given_back)) return;
         return give_back(recorded, event.address);
       case RecordKind::kArrayCreate:
         return allocate_array(recorded);
       case RecordKind::kArrayDestroy:
+        if (is_elsewhere(given_back)) return;
         return give_back(recorded, event.handle);
       case RecordKind::kPhysicalCreate:
-        return event.result == 0 ? mapped_.add_handle(event) : note_failure(recorded);
-      case RecordKind::kShare:
-      case RecordKind::kMulticast:
-        return mapped_.add_foreign_handle(event);
+        return note_failure(recorded);
       case RecordKind::kMap:
         return map(recorded, unit);
       case RecordKind::kUnmap:
         return unmap(recorded);
-      case RecordKind::kContextCreate:
-        process_.contexts += event.result == 0;
-        return;
       default:
         return;
     }
+  }
+
+  // Calls that free memory also free what is no segment.
+  static bool is_elsewhere(std::optional<MemoryKind> given_back) {
+    return given_back == MemoryKind::kImported || given_back == MemoryKind::kGraphNode;
   }
 
   TraceBuilder& builder(int device) {
@@ -260,8 +262,9 @@ class SessionRecorder {
   const DriverMemory memory_;
   SessionStacks stacks_;
   LiveUnits live_;
-  HostMemoryCount host_;
-  MappedRanges mapped_;
+  KindTotals kinds_;
+  KindCount kind_count_{kinds_};
+  MappedRanges mapped_{kinds_};
   std::map<int, TraceBuilder> builders_;
   std::map<uint32_t, PendingRange> ranges_;  // by thread
   AddressMap<Allocation> allocations_;

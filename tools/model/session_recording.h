@@ -13,8 +13,9 @@
 //   kBlockAlloc, kBlockFree                        alloc; free_requested, free_completed
 //   kBlockOom, failed calls outside the framework  oom
 //
-// Not counted as a device's memory: host memory, reserved addresses, physical memory that is mapped
-// nowhere, memory imported from other processes, multicast objects, contexts.
+// Not in the trace: host memory, reserved addresses, physical memory that is mapped nowhere (and
+// its second mapping), memory imported from other processes, memory nodes of graphs, multicast
+// objects, contexts. ProcessRecording::kinds has them.
 #pragma once
 
 #include <memory>
