@@ -58,6 +58,13 @@ std::vector<Frame> frames_of(std::span<const std::byte> payload) {
 
 }  // namespace
 
+void RecordDecoder::start_over() {
+  rings_.clear();
+  dropped_events_ = 0;
+  session_.threads.clear();
+  session_.modules.clear();
+}
+
 bool RecordDecoder::decode(uint32_t ring, uint64_t begin_position,
                            std::span<const std::byte> records, std::vector<SessionEvent>& events) {
   RingState& state = rings_[ring];

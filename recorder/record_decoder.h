@@ -22,6 +22,9 @@ class RecordDecoder {
   bool decode(uint32_t ring, uint64_t begin_position, std::span<const std::byte> records,
               std::vector<SessionEvent>& events);
 
+  // All records again, from the first one on. What they define stays defined.
+  void start_over();
+
   uint64_t dropped_events() const { return dropped_events_; }
 
  private:

@@ -59,14 +59,33 @@ SessionStream::SessionStream(const std::string& path) : decoder_(session_) {
     session_.path = ring_path_;
   }
   describe_process();
-  for (uint32_t ring = 0; ring < queues_.size(); ++ring) {
-    fill(ring);
-    if (!queues_[ring].events.empty()) waiting_.push_back(ring);
-  }
-  std::ranges::make_heap(waiting_, later_first());
+  fill_all();
   if (session_.info.empty() && waiting_.empty()) {
     throw FileError(session_.path, {}, first_problem(), "nothing could be read");
   }
+}
+
+void SessionStream::fill_all() {
+  for (uint32_t ring = 0; ring < queues_.size(); ++ring) {
+    Queue& queue = queues_[ring];
+    queue.has_left = !queue.left.bytes.empty() || !queue.left.problem.empty();
+    fill(ring);
+    if (!queue.events.empty()) waiting_.push_back(ring);
+  }
+  std::ranges::make_heap(waiting_, later_first());
+}
+
+void SessionStream::rewind() {
+  decoder_.start_over();
+  for (Queue& queue : queues_) {
+    queue.next_chunk = 0;
+    queue.events.clear();
+    queue.begin = 0;
+  }
+  waiting_.clear();
+  returned_ = false;
+  rewound_ = true;
+  fill_all();
 }
 
 std::string SessionStream::first_problem() const {
@@ -161,7 +180,8 @@ void SessionStream::describe_process() {
 }
 
 void SessionStream::count_lost_events() {
-  session_.lost_events = std::max({lost_events_said_, decoder_.dropped_events(), lost_in_rings_});
+  session_.lost_events = std::max(
+      {session_.lost_events, lost_events_said_, decoder_.dropped_events(), lost_in_rings_});
 }
 
 const SessionEvent* SessionStream::next() {
@@ -190,7 +210,7 @@ void SessionStream::step_on() {
 // Decodes until enough events wait in the ring's queue, or it has no more.
 void SessionStream::fill(uint32_t ring) {
   Queue& queue = queues_[ring];
-  if (queue.next_chunk == queue.chunks.size() && queue.left.bytes.empty()) return;
+  if (queue.next_chunk == queue.chunks.size() && !queue.has_left) return;
   queue.events.erase(queue.events.begin(),
                      queue.events.begin() + static_cast<ptrdiff_t>(queue.begin));
   queue.begin = 0;
@@ -213,7 +233,8 @@ bool SessionStream::decode_more(uint32_t ring) {
     }
     return true;
   }
-  const RingRecords left = std::exchange(queue.left, {});
+  if (!std::exchange(queue.has_left, false)) return false;
+  const RingRecords& left = queue.left;
   if (!left.bytes.empty()) decode(ring_path_, ring, left.begin_position, left.bytes);
   if (!left.problem.empty()) add_problem(ring_path_ + ": " + left.problem);
   return false;
@@ -234,6 +255,7 @@ bool SessionStream::is_before(uint32_t ring, uint32_t other) const {
 }
 
 void SessionStream::add_problem(std::string problem) {
+  if (rewound_) return;  // known
   session_.complete = false;
   session_.problems.push_back(std::move(problem));
 }

@@ -34,6 +34,9 @@ class SessionStream {
   // Ordered as Session::events; nullptr: that was the last one. Valid until the next call.
   const SessionEvent* next();
 
+  // After the last event: next() begins again, with the very same events.
+  void rewind();
+
   // Who the process was, and what the ids in the events that next() has returned stand for;
   // `events` stays empty. lost_events, complete and problems are final after the last event.
   Session& session() { return session_; }
@@ -44,11 +47,13 @@ class SessionStream {
   struct Queue {
     std::vector<ChunkReader::Place> chunks;
     size_t next_chunk = 0;
-    RingRecords left;  // not drained; empty once decoded
+    RingRecords left;       // not drained
+    bool has_left = false;  // and not decoded yet
     std::vector<SessionEvent> events;
     size_t begin = 0;
   };
 
+  void fill_all();
   std::string first_problem() const;
   void look_into_ring_file();
   std::unique_ptr<RingReader> open_ring_file();
@@ -76,6 +81,7 @@ class SessionStream {
   std::vector<Queue> queues_;      // by ring
   std::vector<uint32_t> waiting_;  // a heap of the rings that have events, the earliest first
   bool returned_ = false;          // next() has returned the first event of the first ring
+  bool rewound_ = false;
   bool running_ = false;
   uint64_t lost_events_said_ = 0;  // in the session file
   uint64_t lost_in_rings_ = 0;

@@ -19,15 +19,19 @@ class Report : public testing::Test {
   Frame frame(const char* filename, int line, const char* name) {
     return {process.strings.intern(name), process.strings.intern(filename), line};
   }
-  TraceEvent& add(Action action, uint64_t address, uint64_t size, StackId of = 0) {
+  void add_segment(uint64_t address, uint64_t size, const char* owner, bool outside) {
     TraceEvent event;
+    event.owner = process.strings.intern(owner);
+    event.outside = outside;
+    add(Action::kSegmentAlloc, address, size, 0, event);
+  }
+  void add(Action action, uint64_t address, uint64_t size, StackId of = 0, TraceEvent event = {}) {
     event.action = action;
     event.address = address;
     event.size = size;
     event.stack = of;
     event.time_us = static_cast<int64_t>(process.devices[0].events.size()) * 10;
     process.devices[0].events.push_back(event);
-    return process.devices[0].events.back();
   }
   std::string place(StackId of) {
     const Frame& where = process.stacks.frame(summarize_stack(process, of, 2).place);
@@ -41,7 +45,7 @@ TEST_F(Report, FindsThePeakAndWhatFilledIt) {
   const StackId model = stack({frame("m.py", 1, "f")});
   const StackId output = stack({frame("m.py", 2, "f")});
   process.strings.intern("PyTorch");
-  add(Action::kSegmentAlloc, 0x1000, 8192).owner = process.strings.intern("PyTorch");
+  add_segment(0x1000, 8192, "PyTorch", false);
   add(Action::kAlloc, 0x1000, 1024, model);
   add(Action::kAlloc, 0x1400, 1024, model);
   add(Action::kAlloc, 0x1800, 4096, output);  // the peak: 6144 after event 4
@@ -50,9 +54,7 @@ TEST_F(Report, FindsThePeakAndWhatFilledIt) {
   add(Action::kAlloc, 0x1400, 1024, output);  // as high again, but later
   add(Action::kFreeRequested, 0x1800, 4096);
   add(Action::kFreeCompleted, 0x1800, 4096);
-  TraceEvent& nccl = add(Action::kSegmentAlloc, 0x9000, 512);
-  nccl.outside = true;
-  nccl.owner = process.strings.intern("NCCL");
+  add_segment(0x9000, 512, "NCCL", true);
   add(Action::kOom, 777, 1 << 20, model);
 
   const ProcessReport report = report_process(process);

@@ -52,11 +52,12 @@ void fill(ProcessRecording& process) {
   const FrameId frames[] = {process.stacks.intern(frame)};
   DeviceTrace& trace = process.devices.emplace_back();
   trace.device = 1;
-  trace.events = {event(Action::kSegmentAlloc, 0x200000, 2 << 20),
-                  event(Action::kAlloc, 0x200200, 512), event(Action::kAlloc, 0x200600, 1024),
+  TraceEvent parameter = event(Action::kAlloc, 0x200200, 512);
+  parameter.stack = process.stacks.intern(frames);
+  parameter.category = process.strings.intern("parameter");
+  trace.events = {event(Action::kSegmentAlloc, 0x200000, 2 << 20), parameter,
+                  event(Action::kAlloc, 0x200600, 1024),
                   event(Action::kFreeRequested, 0x200600, 1024), event(Action::kOom, 99, 1 << 30)};
-  trace.events[1].stack = process.stacks.intern(frames);
-  trace.events[1].category = process.strings.intern("parameter");
 }
 
 TEST(Snapshot, ComesBackAsItWasWritten) {

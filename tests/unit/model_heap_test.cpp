@@ -16,7 +16,7 @@ TraceEvent event(Action action, uint64_t address, uint64_t size) {
 
 Heap heap_after(const DeviceTrace& trace) {
   Heap heap(trace);
-  for (const TraceEvent& each : trace.events) heap.apply(each);
+  for (const TraceEvent each : trace.events) heap.apply(each);
   return heap;
 }
 
@@ -40,10 +40,12 @@ TEST(Heap, CountsBlocksAndSegments) {
 }
 
 TEST(Heap, KeepsOutsideMemoryApart) {
+  TraceEvent segment = event(Action::kSegmentAlloc, 0x9000, 8192);
+  TraceEvent block = event(Action::kAlloc, 0x9000, 8192);
+  segment.outside = block.outside = true;
   DeviceTrace trace;
   trace.events = {event(Action::kSegmentAlloc, 0x1000, 4096), event(Action::kAlloc, 0x1000, 1024),
-                  event(Action::kSegmentAlloc, 0x9000, 8192), event(Action::kAlloc, 0x9000, 8192)};
-  trace.events[2].outside = trace.events[3].outside = true;
+                  segment, block};
   const Heap heap = heap_after(trace);
   EXPECT_EQ(heap.counters().reserved_bytes, 4096u);
   EXPECT_EQ(heap.counters().outside_bytes, 8192u);
@@ -87,10 +89,10 @@ TEST(Heap, MappedRangesJoinAndSplit) {
 }
 
 TEST(Heap, MappedRangesOfDifferentStreamsStayApart) {
+  TraceEvent second = event(Action::kSegmentMap, 0x11000, 0x1000);
+  second.stream = 7;
   DeviceTrace trace;
-  trace.events = {event(Action::kSegmentMap, 0x10000, 0x1000),
-                  event(Action::kSegmentMap, 0x11000, 0x1000)};
-  trace.events[1].stream = 7;
+  trace.events = {event(Action::kSegmentMap, 0x10000, 0x1000), second};
   EXPECT_EQ(segments_of(heap_after(trace)),
             (std::vector<Range>{{0x10000, 0x1000}, {0x11000, 0x1000}}));
 }

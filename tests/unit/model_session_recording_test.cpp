@@ -18,7 +18,7 @@ constexpr auto kByProgram = SessionBuilder::kFromProgram;
 
 std::vector<std::string> lines_of(const ProcessRecording& process, size_t device = 0) {
   std::vector<std::string> lines;
-  for (const TraceEvent& event : process.devices.at(device).events) {
+  for (const TraceEvent event : process.devices.at(device).events) {
     char line[128];
     std::snprintf(line, sizeof line, "%s 0x%llx %llu%s%s", action_name(event.action),
                   static_cast<unsigned long long>(event.address),
@@ -49,7 +49,7 @@ TEST(SessionRecording, DriverCallsAreSegmentsAndTheFrameworksBlocksLieInThem) {
   EXPECT_EQ(process->counters.differences, 0u);
   EXPECT_EQ(process->repairs, 0u);
   EXPECT_EQ(process->pid, 4711);
-  const TraceEvent& segment = process->devices[0].events[0];
+  const TraceEvent segment = process->devices[0].events[0];
   EXPECT_EQ(process->strings.at(segment.owner), "PyTorch");
   EXPECT_EQ(segment.time_us, 1'000'001);
   EXPECT_EQ(segment.thread, 100u);
@@ -64,7 +64,7 @@ TEST(SessionRecording, StreamsAreThoseOfTheBlocks) {
   made.add(RecordKind::kDeviceFree, 0x10000, 0, kByPyTorch);
   const auto process = recording_of_session(made.session);
   ASSERT_EQ(process->devices[0].events.size(), 5u);
-  for (const TraceEvent& event : process->devices[0].events) EXPECT_EQ(event.stream, 0x77u);
+  for (const TraceEvent event : process->devices[0].events) EXPECT_EQ(event.stream, 0x77u);
 }
 
 TEST(SessionRecording, SegmentsAreKnownByTheirBlocksWhereNativeStacksAreOff) {
@@ -184,7 +184,7 @@ TEST_F(ExpandableSegment, OfAnotherLibraryIsABlockPerMapping) {
   EXPECT_EQ(lines_of(*process).size(), 10u);
   const HeapCounters end = [&] {
     Heap heap(process->devices[0]);
-    for (const TraceEvent& event : process->devices[0].events) heap.apply(event);
+    for (const TraceEvent event : process->devices[0].events) heap.apply(event);
     return heap.counters();
   }();
   EXPECT_EQ(end.reserved_bytes, 0u);
@@ -274,7 +274,7 @@ TEST(SessionRecording, PythonFramesComeFirstAndNativeOnesOnDemand) {
 void expect_consistent(const DeviceTrace& trace) {
   Heap heap(trace);
   for (size_t i = 0; i < trace.events.size(); ++i) {
-    const TraceEvent& event = trace.events[i];
+    const TraceEvent event = trace.events[i];
     const bool is_live = heap.blocks().find(event.address) != nullptr;
     if (event.action == Action::kAlloc) {
       ASSERT_FALSE(is_live) << i;

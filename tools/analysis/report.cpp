@@ -26,7 +26,7 @@ class PeakFinder {
     report.events = trace.events.size();
     note_peaks(0, trace.events.empty() ? 0 : trace.events.front().time_us);
     for (size_t i = 0; i < trace.events.size(); ++i) {
-      const TraceEvent& event = trace.events[i];
+      const TraceEvent event = trace.events[i];
       heap_.apply(event);
       if (event.action == Action::kOom) note_oom(event, process.from_pickle);
       note_peaks(i + 1, event.time_us);

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <memory>
 
-#include "recorder/session_reader.h"
+#include "recorder/session_stream.h"
 #include "tools/cli/command.h"
 #include "tools/cli/text.h"
 #include "tools/formats/recording_file.h"
@@ -62,8 +62,10 @@ const char* block_name(RecordKind kind) {
   }
 }
 
-void dump_session(const Session& session, const DumpOptions& options) {
-  for (const auto& [event, thread] : session.events) {
+void dump_session(SessionStream& stream, const DumpOptions& options) {
+  const Session& session = stream.session();
+  while (const SessionEvent* recorded = stream.next()) {
+    const auto& [event, thread] = *recorded;
     const char* block = block_name(event.kind);
     if (block != nullptr && !options.blocks) continue;
     Line line;
@@ -90,7 +92,7 @@ void dump_session(const Session& session, const DumpOptions& options) {
 // PyTorch's snapshots hold no driver calls: its segments are what comes closest.
 void dump_snapshot(const ProcessRecording& process, const DumpOptions& options) {
   for (const DeviceTrace& trace : process.devices) {
-    for (const TraceEvent& event : trace.events) {
+    for (const TraceEvent event : trace.events) {
       if (event.action > Action::kSegmentUnmap && !options.blocks) continue;
       Line line;
       line.api = action_name(event.action);
@@ -108,9 +110,9 @@ void print_heading() { std::puts("#pid\ttid\tapi\tresult\tdevice\taddress\tsize\
 
 void dump_file(const RunFile& file, bool is_first, const DumpOptions& options) {
   if (file.kind == RunFileKind::kSession) {
-    const auto session = read_session(file.path);
+    SessionStream stream(file.path);
     if (is_first) print_heading();
-    dump_session(session, options);
+    dump_session(stream, options);
   } else {
     const auto snapshot = read_snapshot(read_file(file.path), file.path);
     if (is_first) print_heading();

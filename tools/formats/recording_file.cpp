@@ -58,7 +58,8 @@ auto order(const ProcessRecording& process) {
 
 std::unique_ptr<ProcessRecording> open_process(const RunFile& file, const OpenOptions& options) {
   if (file.kind == RunFileKind::kSnapshot) return read_snapshot(read_file(file.path), file.path);
-  return recording_of_session(read_session(file.path), {.native_frames = options.native_frames});
+  SessionStream stream(file.path);
+  return recording_of_session(stream, {.native_frames = options.native_frames});
 }
 
 }  // namespace

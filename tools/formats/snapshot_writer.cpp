@@ -1,6 +1,7 @@
 #include "tools/formats/snapshot_writer.h"
 
 #include <algorithm>
+#include <optional>
 #include <ostream>
 #include <vector>
 
@@ -68,7 +69,7 @@ class SnapshotPickle {
 
   static HeapLayout layout_at_end(const DeviceTrace& trace) {
     Heap heap(trace);
-    for (const TraceEvent& event : trace.events) heap.apply(event);
+    for (const TraceEvent event : trace.events) heap.apply(event);
     return heap.layout();
   }
 
@@ -137,12 +138,12 @@ class SnapshotPickle {
   // PyTorch's own snapshots have it too, and are written as they were read.
   bool needs_second_stream() const {
     bool unmaps = false;
-    const TraceEvent* first = nullptr;
+    std::optional<uint64_t> stream;
     for (const DeviceTrace& trace : process_.devices) {
       if (trace.final_layout) return false;
-      for (const TraceEvent& event : trace.events) {
-        if (first == nullptr) first = &event;
-        if (event.stream != first->stream) return false;
+      for (const TraceEvent event : trace.events) {
+        if (event.stream != stream.value_or(event.stream)) return false;
+        stream = event.stream;
         unmaps |= event.action == Action::kSegmentUnmap;
       }
     }
@@ -153,7 +154,7 @@ class SnapshotPickle {
   // a stream of its own.
   static TraceEvent end_mark(const DeviceTrace& trace) {
     Heap heap(trace);
-    for (const TraceEvent& event : trace.events) heap.apply(event);
+    for (const TraceEvent event : trace.events) heap.apply(event);
     TraceEvent mark;
     mark.action = Action::kSnapshot;
     mark.size = heap.counters().active_bytes;

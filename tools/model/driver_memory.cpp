@@ -42,25 +42,25 @@ UnitId LiveUnits::apply(const Event& event) {
   }
 }
 
-DriverMemory::DriverMemory(const Session& session, StackOwners& owners) {
-  LiveUnits live;
-  for (const auto& [event, thread] : session.events) {
-    if (event.kind == RecordKind::kBlockAlloc) {
-      has_blocks = true;
-      const UnitId unit = live.find(event.address);
-      if (unit == kNoUnit || units[unit].has_blocks) continue;
-      units[unit].has_blocks = units[unit].is_framework = true;
-      units[unit].stream = event.stream;
-      continue;
-    }
-    const UnitId unit = live.apply(event);
-    if (unit != units.size()) continue;  // not a new one
-    DriverUnit& made = units.emplace_back();
-    made.owner = owners.of(event.native_stack);
-    made.is_framework = made.owner.is_caching_allocator;
+void DriverMemory::apply(const Event& event) {
+  if (event.kind == RecordKind::kBlockAlloc) {
+    has_blocks_ = true;
+    const UnitId id = live_.find(event.address);
+    if (id == kNoUnit || units_[id].has_blocks) return;
+    units_[id].has_blocks = true;
+    units_[id].stream = event.stream;
+    return;
   }
-  if (has_blocks) return;
-  for (DriverUnit& unit : units) unit.is_framework = false;
+  const UnitId id = live_.apply(event);
+  if (id != units_.size()) return;  // not a new one
+  units_.emplace_back().native_stack = event.native_stack;
+}
+
+void DriverMemory::find_owners(StackOwners& owners) {
+  for (DriverUnit& unit : units_) {
+    unit.owner = owners.of(unit.native_stack);
+    unit.is_framework = has_blocks_ && (unit.has_blocks || unit.owner.is_caching_allocator);
+  }
 }
 
 }  // namespace vramscope

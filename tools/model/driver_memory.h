@@ -2,9 +2,9 @@
 //
 // A unit is what was asked of the driver in one call: an allocation, or a reserved range of
 // addresses into which memory is mapped later (then memory of the whole range has one owner). The
-// events are walked twice: the first walk sees in which units blocks appear, the second one (the
-// caller's) needs to know it at the moment of the allocation. Units are numbered in the order of
-// their events, so both walks meet them in the same order.
+// events are walked twice: the first walk sees in which units blocks appear, the second one needs
+// to know it at the moment of the allocation. Units are numbered in the order of their events, so
+// both walks meet them in the same order.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,7 @@
 namespace vramscope {
 
 struct DriverUnit {
+  uint32_t native_stack = 0;  // of the call that made it
   Owner owner;
   bool is_framework = false;  // holds its blocks, or its allocator made it
   bool has_blocks = false;
@@ -46,12 +47,20 @@ class LiveUnits {
   UnitId next_ = 0;
 };
 
-// The result of the first walk.
-struct DriverMemory {
-  DriverMemory(const Session& session, StackOwners& owners);
+// The first walk: apply() every event, then find_owners().
+class DriverMemory {
+ public:
+  void apply(const Event& event);
+  void find_owners(StackOwners& owners);
 
-  bool has_blocks = false;  // of any framework; without them nothing is a framework's
-  std::vector<DriverUnit> units;
+  // Of any framework; without them nothing is a framework's.
+  bool has_blocks() const { return has_blocks_; }
+  const DriverUnit& unit(UnitId id) const { return units_[id]; }
+
+ private:
+  LiveUnits live_;
+  std::vector<DriverUnit> units_;
+  bool has_blocks_ = false;
 };
 
 }  // namespace vramscope

@@ -26,7 +26,7 @@ Heap::Heap(const DeviceTrace& trace) {
 // allocated. Segments: the final ones, with the trace undone from its end.
 void Heap::start_from(const DeviceTrace& trace, const HeapLayout& final_layout) {
   AddressMap<char> opened;
-  for (const TraceEvent& event : trace.events) {
+  for (const TraceEvent event : trace.events) {
     if (event.action == Action::kAlloc) {
       opened.insert(event.address, 0);
     } else if (event.action == Action::kFreeCompleted && !opened.erase(event.address)) {
@@ -44,13 +44,14 @@ void Heap::start_from(const DeviceTrace& trace, const HeapLayout& final_layout) 
                  {block.requested_bytes, segment.stream, block.stack, 0, false, segment.outside});
     }
   }
-  for (auto event = trace.events.rbegin(); event != trace.events.rend(); ++event) {
-    const LiveSegment segment{event->size,  event->stream,  {},   event->stack,
-                              event->owner, event->outside, false};
-    if (event->action == Action::kSegmentAlloc) remove_segment(event->address);
-    if (event->action == Action::kSegmentFree) add_segment(event->address, segment);
-    if (event->action == Action::kSegmentMap) unmap_range(event->address, event->size);
-    if (event->action == Action::kSegmentUnmap) map_range(event->address, segment);
+  for (size_t i = trace.events.size(); i-- > 0;) {
+    const TraceEvent event = trace.events[i];
+    const LiveSegment segment{event.size,  event.stream,  {},   event.stack,
+                              event.owner, event.outside, false};
+    if (event.action == Action::kSegmentAlloc) remove_segment(event.address);
+    if (event.action == Action::kSegmentFree) add_segment(event.address, segment);
+    if (event.action == Action::kSegmentMap) unmap_range(event.address, event.size);
+    if (event.action == Action::kSegmentUnmap) map_range(event.address, segment);
   }
 }
 

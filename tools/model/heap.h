@@ -1,7 +1,7 @@
 // The heap of one device, rebuilt from its trace.
 //
 //   Heap heap(trace);                      // before the first event
-//   for (const TraceEvent& event : trace.events) heap.apply(event);
+//   for (const TraceEvent event : trace.events) heap.apply(event);
 //   HeapLayout now = heap.layout();
 //
 // Works with any trace, also with hostile ones: an event that makes no sense (a free of nothing)

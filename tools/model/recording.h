@@ -17,42 +17,10 @@
 
 #include "tools/model/intern.h"
 #include "tools/model/memory_kinds.h"
+#include "tools/model/trace_events.h"
 #include "tools/model/value.h"
 
 namespace vramscope {
-
-// PyTorch's names, in the order in which its allocator emits them.
-enum class Action : uint8_t {
-  kSegmentAlloc,   // memory taken from the driver
-  kSegmentFree,    // and given back, whole
-  kSegmentMap,     // a range of an expandable segment gets memory
-  kSegmentUnmap,   // a range, maybe a part of what was mapped, loses it
-  kAlloc,          // a block is handed out
-  kFreeRequested,  // its owner gives it back
-  kFreeCompleted,  // no stream uses it any more: it may be handed out again
-  kOom,            // size: the failed request; address: the device's free bytes, 0 if unknown
-  kSnapshot,       // someone looked; size: total active bytes
-};
-constexpr size_t kActionCount = 9;
-
-const char* action_name(Action action);  // "segment_alloc"...
-
-struct TraceEvent {
-  Action action = Action::kSnapshot;
-  // Memory that the process's caching allocator does not manage (NCCL's, say) although it has one.
-  // It has its own segments and is no part of allocated and reserved bytes.
-  bool outside = false;
-  uint32_t thread = 0;  // thread id, 0 if unknown
-  StackId stack = 0;
-  StringId owner = 0;  // of a segment: the library that took it from the driver, if known
-  uint64_t address = 0;
-  uint64_t size = 0;
-  uint64_t stream = 0;
-  int64_t time_us = 0;  // since the Unix epoch
-  StringId category = 0;
-  uint32_t extra = 0;  // index into DeviceTrace::extras
-};
-static_assert(sizeof(TraceEvent) == 56);
 
 enum class BlockState : uint8_t { kActive, kPendingFree, kInactive };
 
@@ -89,7 +57,7 @@ struct HeapLayout {
 
 struct DeviceTrace {
   int device = 0;
-  std::vector<TraceEvent> events;
+  TraceEvents events;
   // Fields of events that are kept for writing them again (user_metadata...): dicts; [0]: none.
   std::vector<Value> extras = std::vector<Value>(1);
   // The state after the last event where the recording brings it (pickles): then events may

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <map>
 
 #include "tools/model/driver_memory.h"
@@ -17,18 +18,20 @@ constexpr int32_t kOutOfMemory = 2;  // CUDA_ERROR_OUT_OF_MEMORY
 
 class SessionRecorder {
  public:
-  SessionRecorder(const Session& session, const SessionOptions& options, ProcessRecording& process)
-      : session_(session),
-        process_(process),
-        owners_(session),
-        memory_(session, owners_),
-        stacks_(session, process, options.native_frames) {}
+  // The session's definitions are complete, its events come to apply().
+  SessionRecorder(const Session& session, ProcessRecording& process, DriverMemory& memory,
+                  SessionStacks& stacks)
+      : session_(session), process_(process), owners_(session), memory_(memory), stacks_(stacks) {
+    memory.find_owners(owners_);
+  }
 
-  void record() {
-    for (const SessionEvent& event : session_.events) {
-      finish_range_before(event);
-      apply(event);
-    }
+  void apply(const SessionEvent& recorded) {
+    finish_range_before(recorded);
+    add_to_trace(recorded);
+  }
+
+  // After the last event.
+  void finish() {
     for (auto& [thread, range] : ranges_) finish(range);
     process_.kinds = kinds_.uses();
     for (auto& [device, builder] : builders_) {
@@ -52,7 +55,7 @@ class SessionRecorder {
     bool is_block = false;  // else a framework's segment
   };
 
-  void apply(const SessionEvent& recorded) {
+  void add_to_trace(const SessionEvent& recorded) {
     const Event& event = recorded.event;
     const UnitId unit = live_.apply(event);
     const auto given_back = kind_count_.apply(event);
@@ -116,9 +119,9 @@ class SessionRecorder {
 
   TraceEvent segment_event(const SessionEvent& recorded, UnitId id) {
     TraceEvent event = trace_event(recorded);
-    const DriverUnit& unit = memory_.units[id];
+    const DriverUnit& unit = memory_.unit(id);
     event.owner = owner_name(unit);
-    event.outside = memory_.has_blocks && !unit.is_framework;
+    event.outside = memory_.has_blocks() && !unit.is_framework;
     if (unit.is_framework) event.stream = unit.stream;
     return event;
   }
@@ -132,7 +135,7 @@ class SessionRecorder {
   void allocate(const SessionEvent& recorded, UnitId unit) {
     if (unit == kNoUnit) return;
     open_allocation(segment_event(recorded, unit), recorded.event.device,
-                    !memory_.units[unit].is_framework);
+                    !memory_.unit(unit).is_framework);
   }
 
   void allocate_array(const SessionEvent& recorded) {
@@ -141,7 +144,7 @@ class SessionRecorder {
     TraceEvent event = trace_event(recorded);
     event.address = array.handle;  // arrays have no address
     event.owner = process_.strings.intern(owners_.of(array.native_stack).name);
-    event.outside = memory_.has_blocks;
+    event.outside = memory_.has_blocks();
     open_allocation(event, array.device, true);
   }
 
@@ -172,7 +175,7 @@ class SessionRecorder {
     const auto device = mapped_.map(event);
     if (!device) return;  // somebody else's memory, or the host's
     const TraceEvent made = segment_event(recorded, unit);
-    if (!memory_.units[unit].is_framework) {
+    if (!memory_.unit(unit).is_framework) {
       builder(*device).segment_map(made);
       return builder(*device).alloc(made);
     }
@@ -187,7 +190,7 @@ class SessionRecorder {
       TraceEvent made = unit == kNoUnit ? trace_event(recorded) : segment_event(recorded, unit);
       made.address = range.address;
       made.size = range.size;
-      if (unit != kNoUnit && memory_.units[unit].is_framework) {
+      if (unit != kNoUnit && memory_.unit(unit).is_framework) {
         extend_range(recorded.thread, {RecordKind::kUnmap, range.device, unit, made});
       } else {
         builder(range.device).free(made);
@@ -236,7 +239,7 @@ class SessionRecorder {
   // events every refusal is one; beside them those of other libraries.
   void note_failure(const SessionEvent& recorded) {
     if (recorded.event.result != kOutOfMemory) return;
-    if (memory_.has_blocks) {
+    if (memory_.has_blocks()) {
       const Owner& owner = owners_.of(recorded.event.native_stack);
       if (owner.name.empty() || owner.is_caching_allocator) return;
     }
@@ -259,8 +262,8 @@ class SessionRecorder {
   const Session& session_;
   ProcessRecording& process_;
   StackOwners owners_;
-  const DriverMemory memory_;
-  SessionStacks stacks_;
+  const DriverMemory& memory_;
+  SessionStacks& stacks_;
   LiveUnits live_;
   KindTotals kinds_;
   KindCount kind_count_{kinds_};
@@ -276,21 +279,54 @@ void describe(const Session& session, ProcessRecording& process) {
   if (session.rank) process.rank = *session.rank;
   process.host = session.host;
   process.command = session.command;
-  process.events = session.events.size();
   process.lost_events = session.lost_events;
   process.finished = session.finished;
   for (const std::string& problem : session.problems)
     process.warning += (process.warning.empty() ? "" : "; ") + problem;
 }
 
+// Calls visit(event) with all events of a session, in order.
+using Visit = std::function<void(const SessionEvent&)>;
+using Walk = std::function<void(const Visit& visit)>;
+
+// Walks twice: who made what is known when the trace is written.
+std::unique_ptr<ProcessRecording> record(const Session& session, const Walk& walk,
+                                         const SessionOptions& options) {
+  auto process = std::make_unique<ProcessRecording>();
+  DriverMemory memory;
+  SessionStacks stacks(session, *process, options.native_frames);
+  walk([&](const SessionEvent& recorded) {
+    ++process->events;
+    memory.apply(recorded.event);
+    stacks.note(recorded.event);
+  });
+  describe(session, *process);
+  stacks.name_native_frames();
+  SessionRecorder recorder(session, *process, memory, stacks);
+  walk([&](const SessionEvent& recorded) { recorder.apply(recorded); });
+  recorder.finish();
+  return process;
+}
+
 }  // namespace
 
 std::unique_ptr<ProcessRecording> recording_of_session(const Session& session,
                                                        const SessionOptions& options) {
-  auto process = std::make_unique<ProcessRecording>();
-  describe(session, *process);
-  SessionRecorder(session, options, *process).record();
-  return process;
+  const Walk walk = [&session](const Visit& visit) {
+    for (const SessionEvent& recorded : session.events) visit(recorded);
+  };
+  return record(session, walk, options);
+}
+
+std::unique_ptr<ProcessRecording> recording_of_session(SessionStream& stream,
+                                                       const SessionOptions& options) {
+  bool walked = false;
+  const Walk walk = [&](const Visit& visit) {
+    if (walked) stream.rewind();
+    walked = true;
+    while (const SessionEvent* recorded = stream.next()) visit(*recorded);
+  };
+  return record(stream.session(), walk, options);
 }
 
 }  // namespace vramscope

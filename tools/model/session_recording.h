@@ -21,6 +21,7 @@
 #include <memory>
 
 #include "recorder/session.h"
+#include "recorder/session_stream.h"
 #include "tools/model/recording.h"
 
 namespace vramscope {
@@ -30,6 +31,11 @@ struct SessionOptions {
 };
 
 std::unique_ptr<ProcessRecording> recording_of_session(const Session& session,
+                                                       const SessionOptions& options = {});
+
+// The same of a session that need not fit into memory. `stream` is at its first event, and at its
+// end afterwards.
+std::unique_ptr<ProcessRecording> recording_of_session(SessionStream& stream,
                                                        const SessionOptions& options = {});
 
 }  // namespace vramscope

@@ -1,7 +1,5 @@
 #include "tools/model/session_stacks.h"
 
-#include <unordered_set>
-
 #include "recorder/python_lines.h"
 #include "tools/model/symbolizer.h"
 
@@ -19,21 +17,20 @@ std::string bytes_of_hex(const std::string& hex) {
 }  // namespace
 
 SessionStacks::SessionStacks(const Session& session, ProcessRecording& process, bool append_native)
-    : session_(session), process_(process), append_native_(append_native) {
-  name_native_frames();
-}
+    : session_(session), process_(process), append_native_(append_native) {}
 
 bool SessionStacks::needs_native(const Event& event) const {
   return append_native_ || session_.python_stacks.find(event.python_stack).empty();
 }
 
+void SessionStacks::note(const Event& event) {
+  if (event.native_stack != 0 && needs_native(event)) native_stacks_.insert(event.native_stack);
+}
+
 void SessionStacks::name_native_frames() {
-  std::unordered_set<uint32_t> stacks;
   std::vector<CodeAddress> addresses;
-  for (const auto& [event, thread] : session_.events) {
-    if (event.native_stack == 0 || !needs_native(event)) continue;
-    if (!stacks.insert(event.native_stack).second) continue;
-    for (const NativeFrame& frame : session_.native_stacks.find(event.native_stack))
+  for (const uint32_t stack : native_stacks_) {
+    for (const NativeFrame& frame : session_.native_stacks.find(stack))
       if (native_frames_.try_emplace(frame).second)
         addresses.push_back({frame.return_address, frame.module});
   }

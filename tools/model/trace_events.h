@@ -1,11 +1,4 @@
-// The events of a trace, oldest first: like a std::vector<TraceEvent> whose elements are values.
-//
-// Traces of ten million events must fit into a gigabyte. What few events differ in (stream, thread,
-// owner...) is stored once for each combination:
-//
-//   TraceEvent (64 bytes) -> Packed (40 bytes) + index of a Context
-//
-// Grows without copying what is there.
+// What happened on a device, event by event.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +9,46 @@
 #include <unordered_map>
 #include <vector>
 
-#include "tools/model/trace_event.h"
+#include "tools/model/intern.h"
 
 namespace vramscope {
 
+// PyTorch's names, in the order in which its allocator emits them.
+enum class Action : uint8_t {
+  kSegmentAlloc,   // memory taken from the driver
+  kSegmentFree,    // and given back, whole
+  kSegmentMap,     // a range of an expandable segment gets memory
+  kSegmentUnmap,   // a range, maybe a part of what was mapped, loses it
+  kAlloc,          // a block is handed out
+  kFreeRequested,  // its owner gives it back
+  kFreeCompleted,  // no stream uses it any more: it may be handed out again
+  kOom,            // size: the failed request; address: the device's free bytes, 0 if unknown
+  kSnapshot,       // someone looked; size: total active bytes
+};
+constexpr size_t kActionCount = 9;
+
+const char* action_name(Action action);  // "segment_alloc"...
+
+struct TraceEvent {
+  Action action = Action::kSnapshot;
+  // Memory that the process's caching allocator does not manage (NCCL's, say) although it has one.
+  // It has its own segments and is no part of allocated and reserved bytes.
+  bool outside = false;
+  uint32_t thread = 0;  // thread id, 0 if unknown
+  StackId stack = 0;
+  StringId owner = 0;  // of a segment: the library that took it from the driver, if known
+  uint64_t address = 0;
+  uint64_t size = 0;
+  uint64_t stream = 0;
+  int64_t time_us = 0;  // since the Unix epoch
+  StringId category = 0;
+  uint32_t extra = 0;  // index into DeviceTrace::extras
+};
+
+// The events of a trace, oldest first: like a std::vector<TraceEvent> whose elements are values.
+//
+// Traces of ten million events must fit into a gigabyte: what events seldom differ in (stream,
+// thread, owner...) is stored once for each combination. Grows without copying what is there.
 class TraceEvents {
  public:
   TraceEvents() = default;
@@ -62,12 +91,11 @@ class TraceEvents {
   struct Packed {
     uint64_t address;
     uint64_t size;
-    uint64_t requested_bytes;
     int64_t time_us;
     StackId stack;
     uint32_t context;  // index into contexts_
   };
-  static_assert(sizeof(Packed) == 40);
+  static_assert(sizeof(Packed) == 32);
 
   struct Context {
     uint64_t stream;
