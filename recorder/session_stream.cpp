@@ -147,16 +147,16 @@ void SessionStream::scan_session_file() {
     const ChunkReader::Step step = chunks_->next();
     if (step == ChunkReader::Step::kEnd) return;
     const ChunkReader::Place& place = chunks_->place();
-    if (step == ChunkReader::Step::kDamaged) {
-      add_problem(chunks_->problem());
-    } else if (step == ChunkReader::Step::kCut) {
+    if (step == ChunkReader::Step::kCut) {
       if (!running_ || !chunks_->interrupted()) add_problem(chunks_->problem());
       return;
-    } else if (place.header.type == ChunkType::kRecords) {
+    }
+    const bool is_records = place.header.type == ChunkType::kRecords;
+    if (step == ChunkReader::Step::kDamaged || (!is_records && !chunks_->load(place))) {
+      add_problem(chunks_->problem());
+    } else if (is_records) {
       if (place.header.ring >= queues_.size()) queues_.resize(size_t{place.header.ring} + 1);
       queues_[place.header.ring].chunks.push_back(place);
-    } else if (!chunks_->load(place)) {
-      add_problem(chunks_->problem());
     } else if (place.header.type == ChunkType::kInfo) {
       const auto& payload = chunks_->payload();
       parse_info({reinterpret_cast<const char*>(payload.data()), payload.size()}, session_.info);

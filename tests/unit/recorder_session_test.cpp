@@ -10,6 +10,7 @@
 #include "recorder/ring_reader.h"
 #include "recorder/ring_writer.h"
 #include "recorder/session_reader.h"
+#include "recorder/session_stream.h"
 #include "recorder/session_writer.h"
 #include "tests/unit/recorder_support.h"
 
@@ -81,6 +82,27 @@ void write_session(const std::string& path, bool finish = true, uint32_t each = 
     ASSERT_TRUE(writer->finish());
   }
   EXPECT_EQ(writer->events(), 2 * each);
+}
+
+TEST(Session, AStreamBeginsAgainWithTheSameEvents) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("x.vrams");
+  write_session(path, false);  // a problem, which must not be said twice
+  SessionStream stream(path);
+  for (int walk = 0; walk < 3; ++walk) {
+    if (walk > 0) stream.rewind();
+    for (uint64_t i = 0; i < 600; ++i) {
+      const SessionEvent* next = stream.next();
+      ASSERT_NE(next, nullptr);
+      ASSERT_TRUE(same_event(next->event, numbered_event(i)));
+      ASSERT_EQ(next->thread, i % 2);
+    }
+    EXPECT_EQ(stream.next(), nullptr);
+    EXPECT_EQ(stream.session().threads.size(), 2u);
+    EXPECT_EQ(stream.session().modules.size(), 1u);
+    EXPECT_EQ(stream.session().problems.size(), 1u);
+    EXPECT_EQ(stream.session().lost_events, 9u);
+  }
 }
 
 TEST(Session, EveryKindOfRecordIsReadAsItWasWritten) {
