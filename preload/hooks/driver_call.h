@@ -97,7 +97,7 @@ class DriverCallScope {
   DriverCallScope(const DriverCallScope&) = delete;
   DriverCallScope& operator=(const DriverCallScope&) = delete;
 
-  bool is_nested() const { return *depth_ > 1; }
+  static bool is_inside() { return *shim_services().call_depth() > 0; }
 
  private:
   int* depth_;

@@ -5,7 +5,8 @@ Usage: generate_hooks.py hook_table.txt OUTPUT...
 
 The name of an output says what it is: hook_rows.h and hook_rows.c (rows for the shim), hook_rows.inc
 (one `hook` line a row for the trampolines), hook_exports.map (version script of the shim), api.h (api
-indexes, names, families and signatures for the core).
+indexes, names, families and signatures for the core), api_lookups.h (what cuGetProcAddress must be asked for to find
+each row; for tests).
 """
 import os
 import re
@@ -140,12 +141,30 @@ def api_h(rows):
     yield "}  // namespace vramscope"
 
 
+def api_lookups_h(rows):
+    yield "#pragma once"
+    yield "namespace vramscope {"
+    yield "struct ApiLookup {"
+    yield "  const char* base;"
+    yield "  int version;"
+    yield "  bool per_thread_stream;"
+    yield "};"
+    yield "inline constexpr ApiLookup kApiLookups[] = {"
+    for row in rows:
+        major, _, minor = row.since.partition(".")
+        version = int(major) * 1000 + int(minor) * 10 if row.is_driver else 0
+        yield f'  {{"{row.base}", {version}, {str(row.symbol.endswith("_ptsz")).lower()}}},'
+    yield "};"
+    yield "}  // namespace vramscope"
+
+
 WRITERS = {
     "hook_rows.h": hook_rows_h,
     "hook_rows.c": hook_rows_c,
     "hook_rows.inc": hook_rows_inc,
     "hook_exports.map": hook_exports_map,
     "api.h": api_h,
+    "api_lookups.h": api_lookups_h,
 }
 
 

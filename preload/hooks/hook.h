@@ -31,11 +31,13 @@ struct Hook<kHookedApi, kKind, kTicks, kDescribe, CUresult(Arguments...)> {
   static constexpr Api kApi = kHookedApi;
 
   static CUresult CUDAAPI call(Arguments... arguments) {
-    const DriverCallScope scope;
-    if (scope.is_nested()) return real_function<kApi>()(arguments...);
+    if (DriverCallScope::is_inside()) return real_function<kApi>()(arguments...);
     DriverCall call(kApi, kKind);
     if constexpr (kTicks == Ticks::kBeforeCall) call.event.ticks = now_ticks();
-    const CUresult result = real_function<kApi>()(arguments...);
+    const CUresult result = [&] {
+      const DriverCallScope scope;
+      return real_function<kApi>()(arguments...);
+    }();
     const int driver_errno = errno;
     if constexpr (kTicks == Ticks::kAfterCall) call.event.ticks = now_ticks();
     call.event.result = result;
