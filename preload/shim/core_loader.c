@@ -61,7 +61,10 @@ static bool load_core(void) {
   find_dlsym();
   char path[PATH_MAX + sizeof(CORE_LIBRARY_NAME) + 1] = CORE_LIBRARY_NAME;
   void* core = find_core(path, sizeof(path)) ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
-  if (core != NULL && attach(core)) return true;
+  if (core != NULL && attach(core)) {
+    say_deepbind_where_cuda_is_used();
+    return true;
+  }
   if (!__atomic_exchange_n(&core_is_missing, true, __ATOMIC_RELAXED)) {
     const char* reason = core == NULL ? dlerror() : "it belongs to another version";
     warn(path, reason != NULL ? reason : "cannot be loaded",

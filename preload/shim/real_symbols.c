@@ -9,16 +9,27 @@ void* (*libc_dlsym)(void*, const char*) = NULL;
 
 static void* real_functions[HOOK_ROW_COUNT];
 
-void find_dlsym(void) {
-  if (__atomic_load_n(&next_dlsym, __ATOMIC_ACQUIRE) != NULL) return;
-  /* We export dlsym ourselves; a version makes dlvsym pass over us and find libc's. */
+/* We export the name ourselves; a version makes dlvsym pass over us and find libc's. */
+static void* find_in_libc(const char* name) {
   static const char* const versions[] = {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"};
   void* found = NULL;
   for (size_t i = 0; found == NULL && i < sizeof(versions) / sizeof(versions[0]); ++i) {
-    found = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
+    found = dlvsym(RTLD_NEXT, name, versions[i]);
   }
+  return found;
+}
+
+/* Another library that is preloaded behind us may override the name as well. */
+void* find_next_symbol(const char* name) {
+  find_dlsym();
+  void* next = libc_dlsym(RTLD_NEXT, name);
+  return next != NULL ? next : find_in_libc(name);
+}
+
+void find_dlsym(void) {
+  if (__atomic_load_n(&next_dlsym, __ATOMIC_ACQUIRE) != NULL) return;
+  void* found = find_in_libc("dlsym");
   __atomic_store_n(&libc_dlsym, (void* (*)(void*, const char*))found, __ATOMIC_RELAXED);
-  /* Another library that is preloaded behind us may override dlsym as well. */
   void* next = libc_dlsym(RTLD_NEXT, "dlsym");
   if (next == NULL) next = found;
   __atomic_store_n(&next_dlsym, (void* (*)(void*, const char*))next, __ATOMIC_RELEASE);

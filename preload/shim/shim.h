@@ -1,5 +1,5 @@
 /* The parts of the shim among themselves. Everything here is hidden: the shim exports the hooked
- * names, dlsym, and nothing else.
+ * names, dlopen, dlsym, and nothing else.
  *
  * Rules for all of it: libc only; no allocation of our own; no lock of our own (the dynamic
  * linker's is the only one taken); errno and dlerror are the application's. Shared words are
@@ -40,6 +40,9 @@ extern HIDDEN void* (*libc_dlsym)(void* handle, const char* name);
 
 HIDDEN void find_dlsym(void);
 
+/* What the application would have called without us, of a libc function that we export. */
+HIDDEN void* find_next_symbol(const char* name);
+
 /* The loaded library that an address lies in, or NULL. */
 struct link_map;
 HIDDEN struct link_map* library_of(const void* address);
@@ -65,6 +68,13 @@ HIDDEN bool is_entry_of_row(uint32_t row, const void* address);
 
 /* The row of an address that cuGetProcAddress returned for `base`, or -1. */
 HIDDEN int find_row_of_address(const char* base, const void* address);
+
+/* deepbind.c */
+
+/* The target of the exported dlopen's jump. Valid after shim_dlopen(). */
+extern HIDDEN void* (*next_dlopen)(const char* name, int mode);
+
+HIDDEN void say_deepbind_where_cuda_is_used(void);
 
 /* core_loader.c */
 

@@ -139,4 +139,25 @@ dlsym:
   .cfi_endproc
   .size dlsym, . - dlsym
 
+/* dlopen(name, mode): always the real one's job, entered by a jump. */
+  .text
+  .p2align 4
+  .globl dlopen
+  .type dlopen, @function
+dlopen:
+  .cfi_startproc
+  endbr64
+  pushq %rdi
+  pushq %rsi
+  subq $8, %rsp
+  .cfi_def_cfa_offset 32
+  call shim_dlopen
+  addq $8, %rsp
+  popq %rsi
+  popq %rdi
+  .cfi_def_cfa_offset 8
+  jmp *next_dlopen(%rip)
+  .cfi_endproc
+  .size dlopen, . - dlopen
+
   .section .note.GNU-stack, "", @progbits
