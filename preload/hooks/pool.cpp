@@ -1,15 +1,26 @@
 // Memory pools of stream-ordered memory.
 #include "preload/hooks/families.h"
 #include "preload/hooks/hook.h"
+#include "preload/hooks/pool_devices.h"
 
 namespace vramscope {
 namespace {
 
+// The call tells to which device a pool belongs.
+void describe(DriverCall& call, int8_t device, uint64_t pool) {
+  call.event.device = device;
+  call.event.handle = pool;
+  if (call.succeeded()) remember_pool(pool, device);
+}
+
+int8_t device_or_none(const CUmemLocation* location) {
+  return location != nullptr ? device_of(*location) : kNoDevice;
+}
+
 constexpr auto kCreate = [](DriverCall& call, CUmemoryPool* pool,
                             const CUmemPoolProps* properties) {
   const auto* read = call.input(properties);
-  if (read != nullptr) call.event.device = device_of(read->location);
-  call.event.handle = call.output(pool);
+  describe(call, device_or_none(read != nullptr ? &read->location : nullptr), call.output(pool));
 };
 
 // Whatever is done to a pool and returns nothing that is recorded.
@@ -39,27 +50,21 @@ constexpr auto kImportPointer = [](DriverCall& call, CUdeviceptr* address, CUmem
 };
 
 constexpr auto kGetOfDevice = [](DriverCall& call, CUmemoryPool* pool, CUdevice device) {
-  call.event.device = static_cast<int8_t>(device);
-  call.event.handle = call.output(pool);
+  describe(call, static_cast<int8_t>(device), call.output(pool));
 };
 
 constexpr auto kSetOfDevice = [](DriverCall& call, CUdevice device, CUmemoryPool pool) {
-  call.event.device = static_cast<int8_t>(device);
-  call.event.handle = bits(pool);
+  describe(call, static_cast<int8_t>(device), bits(pool));
 };
 
 constexpr auto kGetOfLocation = [](DriverCall& call, CUmemoryPool* pool, CUmemLocation* location,
                                    CUmemAllocationType) {
-  const auto* read = call.input(location);
-  if (read != nullptr) call.event.device = device_of(*read);
-  call.event.handle = call.output(pool);
+  describe(call, device_or_none(call.input(location)), call.output(pool));
 };
 
 constexpr auto kSetOfLocation = [](DriverCall& call, CUmemLocation* location, CUmemAllocationType,
                                    CUmemoryPool pool) {
-  const auto* read = call.input(location);
-  if (read != nullptr) call.event.device = device_of(*read);
-  call.event.handle = bits(pool);
+  describe(call, device_or_none(call.input(location)), bits(pool));
 };
 
 using Hooks =

@@ -2,6 +2,7 @@
 // own.
 #include "preload/hooks/families.h"
 #include "preload/hooks/hook.h"
+#include "preload/hooks/pool_devices.h"
 
 namespace vramscope {
 namespace {
@@ -17,6 +18,7 @@ constexpr auto kAllocFromPool = [](DriverCall& call, CUdeviceptr* address, size_
                                    CUmemoryPool pool, CUstream stream) {
   kAlloc(call, address, bytes, stream);
   call.event.handle = bits(pool);
+  call.event.device = device_of_pool(bits(pool), call.event.device);
 };
 
 constexpr auto kFree = [](DriverCall& call, CUdeviceptr address, CUstream stream) {

@@ -113,6 +113,16 @@ def test_malformed_setting_is_one_warning_and_the_job_goes_on(name, value, tmp_p
     assert_report_says_what_torch_printed(tmp_path / "run", result.stdout)
 
 
+def test_every_byte_has_its_owner(tmp_path):
+    result = run_profiled(tmp_path, PYTHON, TORCH_TESTS / "scripts" / "owners.py")
+    assert result.status == 0, result.describe()
+    printed = {name: int(value) for name, value in (line.split() for line in result.stdout.splitlines())}
+    device = only_device(tmp_path / "run")
+    owners = {owner["owner"]: owner["bytes"] for owner in device["owners"]}
+    assert owners == printed
+    assert device["peak_outside_bytes"] == 17 << 20
+
+
 def test_disabled_preload_records_nothing(tmp_path):
     result = run_preloaded(tmp_path, PYTHON, LEAVES, "0", VRAMSCOPE_DISABLE="1")
     assert result.status == 0, result.describe()

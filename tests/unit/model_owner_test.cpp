@@ -17,6 +17,8 @@ TEST(Owner, IsNamedAfterTheLibrary) {
   EXPECT_EQ(owner_of_module("/v/nvidia/lib/libcublasLt.so.13", "").name, "cuBLAS");
   EXPECT_EQ(owner_of_module("/v/nvidia/lib/libnccl.so.2", "").name, "NCCL");
   EXPECT_EQ(owner_of_module("/home/u/libmine.so", "").name, "libmine.so");
+  EXPECT_EQ(owner_of_module("/usr/lib/libpython3.11.so.1.0", "/usr/bin/python3.11").name, "Python");
+  EXPECT_EQ(owner_of_module("/usr/bin/python3.11", "/usr/bin/python3.11").name, "Python");
   EXPECT_EQ(owner_of_module("/home/u/libtorch_demo", "/home/u/libtorch_demo").name,
             "libtorch_demo");
 }
@@ -25,6 +27,8 @@ TEST(Owner, LooksThroughTheRuntime) {
   EXPECT_TRUE(is_transparent_module("/usr/lib/libcuda.so.1"));
   EXPECT_TRUE(is_transparent_module("/v/libcudart.so.13"));
   EXPECT_TRUE(is_transparent_module("/opt/libvramscope_core.so"));
+  EXPECT_TRUE(is_transparent_module("/usr/lib/libffi.so.8"));
+  EXPECT_TRUE(is_transparent_module("/p/lib-dynload/_ctypes.cpython-311-x86_64-linux-gnu.so"));
   EXPECT_FALSE(is_transparent_module("/v/libcudnn.so.9"));
 }
 

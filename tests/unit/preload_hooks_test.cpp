@@ -171,6 +171,26 @@ TEST_F(PreloadHooks, StreamOrderedCallsKeepRawStreamAndPool) {
   EXPECT_EQ(event.handle, 0x9000u);
 }
 
+TEST_F(PreloadHooks, MemoryOfAPoolBelongsToThePoolsDevice) {
+  set_real<Api::cuMemPoolCreate>([](CUmemoryPool* pool, const CUmemPoolProps*) {
+    *pool = handle<CUmemoryPool>(0x7f1234567890);
+    return CUDA_SUCCESS;
+  });
+  set_real<Api::cuMemAllocFromPoolAsync>(
+      [](CUdeviceptr*, size_t, CUmemoryPool, CUstream) { return CUDA_SUCCESS; });
+  CUmemPoolProps properties = {};
+  properties.location = location(CU_MEM_LOCATION_TYPE_DEVICE, 7);
+  CUmemoryPool pool = nullptr;
+  CUdeviceptr address = 0;
+  call<Api::cuMemPoolCreate>(&pool, &properties);
+  for (const CUmemoryPool from : {pool, handle<CUmemoryPool>(0x7f1234567898)})
+    call<Api::cuMemAllocFromPoolAsync>(&address, size_t{64}, from, CUstream{nullptr});
+  ASSERT_EQ(recorded.size(), 3u);
+  EXPECT_EQ(recorded[0].event.device, 7);
+  EXPECT_EQ(recorded[1].event.device, 7);
+  EXPECT_EQ(recorded[2].event.device, 0);  // not known: the current one
+}
+
 TEST_F(PreloadHooks, PhysicalMemoryBelongsToItsLocation) {
   set_real<Api::cuMemCreate>([](CUmemGenericAllocationHandle* memory, size_t,
                                 const CUmemAllocationProp*, unsigned long long) {

@@ -1,5 +1,6 @@
 // Every row of the hook table: which event its call becomes, when it succeeds, when it is refused,
 // and when its pointers are NULL.
+#include "preload/hooks/pool_devices.h"
 #include "tests/integration/fake_driver/row_calls.h"
 #include "tests/unit/preload_support.h"
 
@@ -41,6 +42,8 @@ class PreloadRows : public testing::Test {
   void SetUp() override {
     attached_wrappers();
     current_device_ordinal = kCurrentDevice;
+    // Rows further down give the pool that memory is taken from to another device.
+    remember_pool(argument_number(3), kCurrentDevice);
   }
 };
 

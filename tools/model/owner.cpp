@@ -24,6 +24,7 @@ constexpr KnownLibrary kKnownLibraries[] = {
     {"libcusolver", "cuSOLVER"},
     {"libcufft", "cuFFT"},
     {"libcurand", "cuRAND"},
+    {"libpython3", "Python"},
     {"libtriton", "Triton"},
     {"libxla", "XLA"},
     {"xla_", "XLA"},
@@ -33,7 +34,8 @@ constexpr KnownLibrary kKnownLibraries[] = {
 };
 
 constexpr std::string_view kTransparentLibraries[] = {
-    "libcuda.so", "libcudart", "libvramscope", "ld-linux", "linux-vdso", "[vdso]", "libcupti",
+    "libcuda.so", "libcudart", "libvramscope", "ld-linux", "linux-vdso",
+    "[vdso]",     "libcupti",  "libffi",       "_ctypes.",
 };
 
 std::string_view file_name(std::string_view path) {
@@ -45,6 +47,8 @@ std::string_view file_name(std::string_view path) {
 
 Owner owner_of_module(std::string_view path, std::string_view executable) {
   const std::string_view name = file_name(path);
+  // An interpreter that is linked statically is the program itself.
+  if (path == executable && name.starts_with("python3")) return {"Python"};
   for (const KnownLibrary& library : kKnownLibraries)
     if (path != executable && name.starts_with(library.file_prefix))
       return {std::string(library.owner), library.is_caching_allocator};

@@ -1,5 +1,5 @@
-// Who took memory from the driver: the first library in a native stack that is not the driver, the
-// CUDA runtime or the profiler.
+// Who took memory from the driver: the first library in a native stack that does not merely pass
+// the call on, as the CUDA runtime does.
 #pragma once
 
 #include <string>
@@ -20,7 +20,8 @@ struct Owner {
 // By a library's file name: "libnccl.so.2" -> "NCCL". `executable`: the main program's path.
 Owner owner_of_module(std::string_view path, std::string_view executable);
 
-// True for the driver, the runtime, the loader and the profiler: whoever called them is the owner.
+// True for the driver, the runtime, the loader, the profiler and Python's ctypes: whoever called
+// them is the owner.
 bool is_transparent_module(std::string_view path);
 
 // Owners of a session's events, each native stack looked at once.
