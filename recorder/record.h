@@ -39,9 +39,9 @@ enum class RecordKind : uint8_t {
   kDropped = 7,      // payload: DroppedDefinition: events that found the ring full
 
   // Blocks: what a framework's caching allocator hands out inside its segments.
-  // handle: bytes allocated, extra: bytes reserved on the device, both after the event, as the
-  // framework counts them.
-  kBlockAlloc = 32,  // stream: the current one of the thread
+  // size: of the block. extra: bytes reserved on the device after the event, handle of the others:
+  // bytes allocated after it, as the framework counts them.
+  kBlockAlloc = 32,  // handle: the request in bytes, 0 if unknown; stream: the thread's current one
   kBlockFree = 33,   // stream 0: it is that of the allocation
   kBlockOom = 34,    // size: the request that failed; address 0
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "api.h"
+#include "preload/frameworks/pytorch_requests.h"
 #include "preload/hooks/driver_call.h"
 #include "recorder/recorder.h"
 
@@ -48,10 +49,12 @@ using GetDriverStream = void* (*)(const CudaStream* self);
 std::atomic<GetCurrentStream> get_current_stream = nullptr;
 std::atomic<GetDriverStream> get_driver_stream = nullptr;
 
-void find_stream_functions() {
+void find_libc10_cuda_symbols() {
   const auto find = [](const char* symbol) {
     return shim_services().loaded_symbol("libc10_cuda.so", symbol);
   };
+  follow_requests_of(
+      static_cast<const void* const*>(find("_ZN3c104cuda20CUDACachingAllocator9allocatorE")));
   void* current = find("_ZN3c104cuda20getCurrentCUDAStreamEa");
   void* driver = find("_ZNK3c104cuda10CUDAStream6streamEv");
   if (current == nullptr || driver == nullptr) return;
@@ -61,9 +64,9 @@ void find_stream_functions() {
 
 // PyTorch may have been loaded after the core; where a block is reported it is there. One try
 // tells.
-GetDriverStream find_stream_functions_once_more() {
+GetDriverStream find_libc10_cuda_symbols_once_more() {
   static std::atomic<bool> tried = false;
-  if (!tried.exchange(true, std::memory_order_relaxed)) find_stream_functions();
+  if (!tried.exchange(true, std::memory_order_relaxed)) find_libc10_cuda_symbols();
   return get_driver_stream.load(std::memory_order_acquire);
 }
 
@@ -80,7 +83,7 @@ struct StreamsAreGoneAfter {
 uint64_t current_stream(int8_t device_index) {
   if (streams_are_gone) return 0;
   GetDriverStream driver = get_driver_stream.load(std::memory_order_acquire);
-  if (driver == nullptr) driver = find_stream_functions_once_more();
+  if (driver == nullptr) driver = find_libc10_cuda_symbols_once_more();
   if (driver == nullptr) return 0;
   const CudaStream stream = get_current_stream.load(std::memory_order_relaxed)(device_index);
   // Made after PyTorch's object, which the call above has made: destroyed before it.
@@ -96,7 +99,7 @@ Event block_event(RecordKind kind, Api api, Device device, uint64_t size, size_t
   event.api = static_cast<uint16_t>(api);
   event.device = device.index;
   event.size = size;
-  event.handle = total_allocated;
+  if (kind != RecordKind::kBlockAlloc) event.handle = total_allocated;
   event.extra = total_reserved;
   // A block is freed on the stream that it was made for, whichever is current then.
   if (kind != RecordKind::kBlockFree) event.stream = current_stream(device.index);
@@ -117,6 +120,7 @@ void report_usage(void* address, int64_t size, size_t total_allocated, size_t to
                   static_cast<uint64_t>(frees ? -size : size), total_allocated, total_reserved);
   event.address = bits(address);
   event.ticks = frees ? ticks_before : now_ticks();
+  if (!frees) event.handle = requested_bytes({device.index, event.size, total_reserved});
   record(event, caller_of(__builtin_frame_address(0)));
   errno = real_errno;
 }
@@ -146,7 +150,7 @@ void attach_pytorch_hooks(void** wrappers) {
 }
 
 void find_pytorch() {
-  find_stream_functions();
+  find_libc10_cuda_symbols();
   real_report<ReportUsage>(kUsageApi);
   real_report<ReportOutOfMemory>(kOutOfMemoryApi);
 }

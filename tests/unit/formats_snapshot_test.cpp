@@ -41,6 +41,7 @@ TraceEvent event(Action action, uint64_t address, uint64_t size) {
   made.action = action;
   made.address = address;
   made.size = size;
+  if (is_block_action(action)) made.requested_bytes = size;
   made.stream = 3;
   made.time_us = 1'700'000'000'000'000;
   return made;
@@ -55,6 +56,7 @@ void fill(ProcessRecording& process) {
   TraceEvent parameter = event(Action::kAlloc, 0x200200, 512);
   parameter.stack = process.stacks.intern(frames);
   parameter.category = process.strings.intern("parameter");
+  parameter.requested_bytes = 500;
   trace.events = {event(Action::kSegmentAlloc, 0x200000, 2 << 20), parameter,
                   event(Action::kAlloc, 0x200600, 1024),
                   event(Action::kFreeRequested, 0x200600, 1024), event(Action::kOom, 99, 1 << 30)};
@@ -73,6 +75,8 @@ TEST(Snapshot, ComesBackAsItWasWritten) {
   EXPECT_EQ(trace.events[4].action, Action::kOom);
   EXPECT_EQ(trace.events[4].address, 99u);
   EXPECT_EQ(trace.events[1].time_us, 1'700'000'000'000'000);
+  EXPECT_EQ(trace.events[1].size, 512u);
+  EXPECT_EQ(trace.events[1].requested_bytes, 500u);
   EXPECT_EQ(read->strings.at(trace.events[1].category), "parameter");
   const auto frames = read->stacks.frames(trace.events[1].stack);
   ASSERT_EQ(frames.size(), 1u);
@@ -86,6 +90,8 @@ TEST(Snapshot, ComesBackAsItWasWritten) {
   EXPECT_EQ(end.segments[0].stream, 3u);
   ASSERT_EQ(end.blocks.size(), 5u);  // gap, active, gap, pending free, gap
   EXPECT_EQ(end.blocks[1].address, 0x200200u);
+  EXPECT_EQ(end.blocks[1].size, 512u);
+  EXPECT_EQ(end.blocks[1].requested_bytes, 500u);
   EXPECT_EQ(end.blocks[3].state, BlockState::kPendingFree);
   EXPECT_EQ(end.blocks[4].size, (2u << 20) - 0xa00);
 

@@ -45,11 +45,11 @@ class SessionBuilder {
     return session.events.back().event;
   }
 
-  // As PyTorch reports it: both totals after the event.
+  // As PyTorch reports it: both totals after the event. Requests are unknown.
   void block(RecordKind kind, uint64_t address, uint64_t size, uint64_t allocated,
              uint64_t reserved) {
     Event& event = add(kind, address, size);
-    event.handle = allocated;
+    if (kind != RecordKind::kBlockAlloc) event.handle = allocated;
     event.extra = reserved;
   }
 

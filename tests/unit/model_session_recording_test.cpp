@@ -237,10 +237,31 @@ TEST(SessionRecording, RepairsWhatHolesLeave) {
 TEST(SessionRecording, SaysWhereTheFrameworkCountsOtherwise) {
   SessionBuilder made;
   made.add(RecordKind::kDeviceAlloc, 0x10000, 4096, kByPyTorch);
-  made.block(RecordKind::kBlockAlloc, 0x10000, 512, 512 + 2048, 4096);
+  made.block(RecordKind::kBlockAlloc, 0x10000, 512, 512, 4096 + 1024);
+  made.block(RecordKind::kBlockFree, 0x10000, 512, 2048, 4096);
   const auto process = recording_of_session(made.session);
-  EXPECT_EQ(process->counters.differences, 1u);
+  EXPECT_EQ(process->counters.compared, 2u);
+  EXPECT_EQ(process->counters.differences, 2u);
   EXPECT_EQ(process->counters.largest_difference_bytes, -2048);
+}
+
+TEST(SessionRecording, KeepsWhatWasAskedForBesideTheBlock) {
+  SessionBuilder made;
+  made.add(RecordKind::kDeviceAlloc, 0x10000, 4096, kByPyTorch);
+  made.block(RecordKind::kBlockAlloc, 0x10000, 1024, 0, 4096);
+  made.session.events.back().event.handle = 1000;
+  made.block(RecordKind::kBlockAlloc, 0x10400, 512, 0, 4096);  // the request is unknown
+  made.block(RecordKind::kBlockFree, 0x10000, 1024, 512, 4096);
+  const auto process = recording_of_session(made.session);
+  EXPECT_EQ(process->counters.differences, 0u);
+  const auto& events = process->devices[0].events;
+  ASSERT_EQ(events.size(), 5u);  // segment_alloc, alloc, alloc, free_requested, free_completed
+  const std::vector<std::pair<uint64_t, uint64_t>> sizes_and_requests = {
+      {4096, 0}, {1024, 1000}, {512, 512}, {1024, 1000}, {1024, 1000}};
+  for (size_t i = 0; i < events.size(); ++i) {
+    EXPECT_EQ(events[i].size, sizes_and_requests[i].first) << i;
+    EXPECT_EQ(events[i].requested_bytes, sizes_and_requests[i].second) << i;
+  }
 }
 
 TEST(SessionRecording, PythonFramesComeFirstAndNativeOnesOnDemand) {

@@ -344,7 +344,7 @@ TEST_F(PreloadHooks, BlocksAreAllocatedAfterTheReport) {
   EXPECT_EQ(event.device, 1);
   EXPECT_EQ(event.address, 0xb10cu);
   EXPECT_EQ(event.size, 512u);
-  EXPECT_EQ(event.handle, 7000u);
+  EXPECT_EQ(event.handle, 0u);  // no allocator is here to tell the request
   EXPECT_EQ(event.extra, 9000u);
   EXPECT_EQ(event.stream, 0x5029u);  // 0x5000 + 40 + device 1
   EXPECT_EQ(event.ticks, ticks_in_report + 1);
@@ -355,6 +355,7 @@ TEST_F(PreloadHooks, BlocksAreFreedBeforeTheReport) {
   EXPECT_EQ(reported_sizes, std::vector<int64_t>{-512});
   EXPECT_EQ(only_event().kind, RecordKind::kBlockFree);
   EXPECT_EQ(only_event().size, 512u);
+  EXPECT_EQ(only_event().handle, 7000u);
   EXPECT_EQ(only_event().ticks, ticks_in_report);
 }
 

@@ -49,7 +49,8 @@ class SnapshotBuilder {
     event.action = *action;
     event.address =
         fields_.bytes(fields_.at(node, *action == Action::kOom ? "device_free" : "addr"), "addr");
-    event.size = fields_.bytes(fields_.at(node, "size"), "size");
+    event.requested_bytes = fields_.bytes(fields_.at(node, "size"), "size");
+    event.size = fields_.bytes_or(node, "block_size", event.requested_bytes);
     event.stream = fields_.bytes_or(node, "stream", 0);
     event.time_us = fields_.integer_or(node, "time_us", 0);
     event.category = process_.strings.intern(fields_.text_or(node, "category", ""));
@@ -68,8 +69,9 @@ class SnapshotBuilder {
   // The fields that the model does not know: one dict per combination of values, since PyTorch
   // repeats the same few in every event.
   uint32_t extra_of(NodeId node, DeviceTrace& trace) {
-    static constexpr std::string_view kKnown[] = {"action",  "addr",   "size",     "stream",
-                                                  "time_us", "frames", "category", "device_free"};
+    static constexpr std::string_view kKnown[] = {"action",     "addr",     "size",
+                                                  "block_size", "stream",   "time_us",
+                                                  "frames",     "category", "device_free"};
     std::vector<NodeId> unknown;
     const auto items = fields_.dict(node, "an event");
     for (size_t i = 0; i < items.size(); i += 2)

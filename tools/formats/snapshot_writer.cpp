@@ -167,7 +167,10 @@ class SnapshotPickle {
     pickle_.dict([&] {
       field("action", action_name(event.action));
       field(event.action == Action::kOom ? "device_free" : "addr", event.address);
-      field("size", event.size);
+      // PyTorch writes what was asked for; what the block takes is a key of ours beside it.
+      field("size", is_block_action(event.action) ? event.requested_bytes : event.size);
+      if (event.action == Action::kAlloc && event.size != event.requested_bytes)
+        field("block_size", event.size);
       field("stream", event.stream);
       field("time_us", event.time_us);
       if (event.category != 0) field("category", process_.strings.at(event.category));

@@ -15,6 +15,11 @@ uint64_t end_of(uint64_t address, uint64_t size) {
              : address + size;
 }
 
+Heap::LiveBlock block_of(const TraceEvent& event) {
+  return {event.size, event.requested_bytes, event.stream, event.stack, event.category,
+          false,      event.outside};
+}
+
 }  // namespace
 
 Heap::Heap(const DeviceTrace& trace) {
@@ -30,8 +35,7 @@ void Heap::start_from(const DeviceTrace& trace, const HeapLayout& final_layout) 
     if (event.action == Action::kAlloc) {
       opened.insert(event.address, 0);
     } else if (event.action == Action::kFreeCompleted && !opened.erase(event.address)) {
-      open_block(event.address,
-                 {event.size, event.stream, event.stack, event.category, false, event.outside});
+      open_block(event.address, block_of(event));
     }
   }
   for (const Segment& segment : final_layout.segments) {
@@ -40,8 +44,8 @@ void Heap::start_from(const DeviceTrace& trace, const HeapLayout& final_layout) 
     for (size_t i = 0; i < segment.block_count; ++i) {
       const Block& block = final_layout.blocks[segment.first_block + i];
       if (block.state == BlockState::kInactive || opened.find(block.address) != nullptr) continue;
-      open_block(block.address,
-                 {block.requested_bytes, segment.stream, block.stack, 0, false, segment.outside});
+      open_block(block.address, {block.requested_bytes, block.requested_bytes, segment.stream,
+                                 block.stack, 0, false, segment.outside});
     }
   }
   for (size_t i = trace.events.size(); i-- > 0;) {
@@ -60,8 +64,7 @@ void Heap::apply(const TraceEvent& event) {
                             event.owner, event.outside, false};
   switch (event.action) {
     case Action::kAlloc:
-      return open_block(event.address, {event.size, event.stream, event.stack, event.category,
-                                        false, event.outside});
+      return open_block(event.address, block_of(event));
     case Action::kFreeRequested:
       return request_free(event.address);
     case Action::kFreeCompleted:
@@ -191,7 +194,7 @@ HeapLayout Heap::layout() const {
       const auto& [address, block] = *next;
       if (address < filled || block->size > end - address || block->size == 0) continue;
       if (address > filled) layout.blocks.push_back({filled, address - filled});
-      layout.blocks.push_back({address, block->size, block->size,
+      layout.blocks.push_back({address, block->size, block->requested_bytes,
                                block->pending_free ? BlockState::kPendingFree : BlockState::kActive,
                                block->stack});
       filled = address + block->size;

@@ -38,6 +38,7 @@ class Heap {
 
   struct LiveBlock {
     uint64_t size = 0;
+    uint64_t requested_bytes = 0;
     uint64_t stream = 0;
     StackId stack = 0;
     StringId category = 0;

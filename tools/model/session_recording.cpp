@@ -62,7 +62,7 @@ class SessionRecorder {
     mapped_.apply(event);
     switch (event.kind) {
       case RecordKind::kBlockAlloc:
-        builder(event.device).alloc(trace_event(recorded));
+        builder(event.device).alloc(block_event(recorded));
         return compare_counters(event);
       case RecordKind::kBlockFree:
         builder(event.device).free(trace_event(recorded));
@@ -115,6 +115,12 @@ class SessionRecorder {
     made.stream = event.stream;
     made.time_us = session_.unix_ns(event.ticks) / 1000;
     return made;
+  }
+
+  TraceEvent block_event(const SessionEvent& recorded) {
+    TraceEvent event = trace_event(recorded);
+    event.requested_bytes = recorded.event.handle;
+    return event;
   }
 
   TraceEvent segment_event(const SessionEvent& recorded, UnitId id) {
@@ -248,7 +254,9 @@ class SessionRecorder {
 
   void compare_counters(const Event& event) {
     const HeapCounters& ours = builder(event.device).heap().counters();
-    const auto allocated = static_cast<int64_t>(ours.allocated_bytes - event.handle);
+    const auto allocated = event.kind == RecordKind::kBlockAlloc
+                               ? 0
+                               : static_cast<int64_t>(ours.allocated_bytes - event.handle);
     const auto reserved = static_cast<int64_t>(ours.reserved_bytes - event.extra);
     CounterCheck& check = process_.counters;
     ++check.compared;

@@ -62,6 +62,7 @@ void TraceBuilder::segment_unmap(TraceEvent event) {
 
 void TraceBuilder::alloc(TraceEvent event) {
   if (event.size == 0) return;
+  if (event.requested_bytes == 0) event.requested_bytes = event.size;
   if (may_have_holes_) close_blocks_in(event);
   if (close_block(event.address, event)) ++repairs_;
   cover(event);
@@ -86,6 +87,7 @@ bool TraceBuilder::close_block(uint64_t address, TraceEvent cause) {
   if (block == nullptr) return false;
   cause.address = address;
   cause.size = block->size;
+  cause.requested_bytes = block->requested_bytes;
   cause.stream = block->stream;  // not the one that is current where it is freed
   cause.outside = block->outside;
   emit(cause, Action::kFreeRequested);

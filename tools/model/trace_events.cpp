@@ -29,6 +29,7 @@ TraceEvent TraceEvents::operator[](size_t index) const {
           .owner = context.owner,
           .address = packed.address,
           .size = packed.size,
+          .requested_bytes = packed.requested_bytes,
           .stream = context.stream,
           .time_us = packed.time_us,
           .category = context.category,
@@ -46,7 +47,8 @@ TraceEvents::Packed TraceEvents::pack(const TraceEvent& event) {
   const auto next = static_cast<uint32_t>(contexts_.size());
   const auto [known, added] = context_ids_.try_emplace(context, next);
   if (added) contexts_.push_back(context);
-  return {event.address, event.size, event.time_us, event.stack, known->second};
+  return {event.address, event.size,  event.requested_bytes,
+          event.time_us, event.stack, known->second};
 }
 
 size_t TraceEvents::ContextHash::operator()(const Context& context) const {

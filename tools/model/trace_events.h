@@ -29,6 +29,10 @@ constexpr size_t kActionCount = 9;
 
 const char* action_name(Action action);  // "segment_alloc"...
 
+constexpr bool is_block_action(Action action) {
+  return action >= Action::kAlloc && action <= Action::kFreeCompleted;
+}
+
 struct TraceEvent {
   Action action = Action::kSnapshot;
   // Memory that the process's caching allocator does not manage (NCCL's, say) although it has one.
@@ -39,6 +43,7 @@ struct TraceEvent {
   StringId owner = 0;  // of a segment: the library that took it from the driver, if known
   uint64_t address = 0;
   uint64_t size = 0;
+  uint64_t requested_bytes = 0;  // of a block action: what the block's size was rounded up from
   uint64_t stream = 0;
   int64_t time_us = 0;  // since the Unix epoch
   StringId category = 0;
@@ -91,11 +96,12 @@ class TraceEvents {
   struct Packed {
     uint64_t address;
     uint64_t size;
+    uint64_t requested_bytes;
     int64_t time_us;
     StackId stack;
     uint32_t context;  // index into contexts_
   };
-  static_assert(sizeof(Packed) == 32);
+  static_assert(sizeof(Packed) == 40);
 
   struct Context {
     uint64_t stream;
