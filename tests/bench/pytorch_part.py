@@ -53,6 +53,6 @@ def measure(folder):
         folder / "shallow",
     )
     deep = measure_at(
-        "250 native frames", (PLAIN, BOTH, ALL), ["20", "41", PAIRS], 60, ((ALL, 40),), folder / "deep"
+        "250 native frames", (PLAIN, BOTH, ALL), ["20", "20", PAIRS], 100, ((ALL, 40),), folder / "deep"
     )
     return shallow + deep

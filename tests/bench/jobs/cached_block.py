@@ -51,7 +51,7 @@ def deeper(depth, function, pairs):
 depth, modules, pairs = map(int, sys.argv[1:])
 innermost = Nest(modules) if modules else measure
 frames_so_far = python_frames()
-extra = max(0, depth - frames_so_far - 3)  # deeper() itself, serve(), run()
+extra = max(0, depth - frames_so_far - 2)  # run(), serve()
 
 
 def run(count=pairs):
