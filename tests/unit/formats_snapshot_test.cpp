@@ -136,7 +136,16 @@ TEST(Snapshot, RefusesWhatIsNone) {
             "file: the file is empty (byte 0); expected a session file or a snapshot that PyTorch "
             "wrote");
   const std::string list = pickle_of([](PickleWriter& writer) { writer.list(0, [](size_t) {}); });
-  EXPECT_EQ(error_of(list).substr(0, 41), "file: the snapshot is not a dict (byte 2)");
+  EXPECT_TRUE(error_of(list).starts_with("file: the snapshot is a list, not a dict (byte 2); "));
+  const std::string number_as_event = pickle_of([](PickleWriter& writer) {
+    writer.dict([&] {
+      writer.text("device_traces");
+      writer.list(1, [&](size_t) { writer.list(1, [&](size_t) { writer.integer(5); }); });
+    });
+  });
+  const std::string error = error_of(number_as_event);
+  EXPECT_TRUE(error.starts_with("file: what should hold 'action' is an integer, not a dict (byte "))
+      << error;
 }
 
 // Sixty-four lists, each holding the one before twice: 2^64 values in 300 bytes.

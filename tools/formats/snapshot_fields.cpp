@@ -6,8 +6,24 @@ namespace vramscope {
 
 using Kind = PickleDocument::Kind;
 
+namespace {
+
+const char* kind_name(Kind kind) {
+  static constexpr const char* kNames[] = {"None",   "a bool", "an integer", "a float",
+                                           "a text", "a list", "a tuple",    "a dict"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+}  // namespace
+
+void SnapshotFields::fail_kind(NodeId node, const std::string& what, const char* wanted) const {
+  fail(node, what + " is " + kind_name(document_.kind(node)) + ", not " + wanted);
+}
+
 std::optional<NodeId> SnapshotFields::find(NodeId node, std::string_view key) const {
-  const auto items = dict(node, "a dict");
+  if (document_.kind(node) != Kind::kDict)
+    fail_kind(node, "what should hold '" + std::string(key) + "'", "a dict");
+  const auto items = document_.items(node);
   for (size_t i = items.size(); i >= 2; i -= 2) {
     const NodeId name = items[i - 2];
     if (document_.kind(name) == Kind::kText && document_.text(name) == key) return items[i - 1];
@@ -22,25 +38,24 @@ NodeId SnapshotFields::at(NodeId node, std::string_view key) const {
 }
 
 std::span<const NodeId> SnapshotFields::dict(NodeId node, const char* what) const {
-  if (document_.kind(node) != Kind::kDict) fail(node, std::string(what) + " is not a dict");
+  if (document_.kind(node) != Kind::kDict) fail_kind(node, what, "a dict");
   return document_.items(node);
 }
 
 std::span<const NodeId> SnapshotFields::list(NodeId node, const char* what) const {
   const Kind kind = document_.kind(node);
-  if (kind != Kind::kList && kind != Kind::kTuple) fail(node, std::string(what) + " is not a list");
+  if (kind != Kind::kList && kind != Kind::kTuple) fail_kind(node, what, "a list");
   return document_.items(node);
 }
 
 std::string_view SnapshotFields::text(NodeId node, const char* what) const {
-  if (document_.kind(node) != Kind::kText) fail(node, std::string(what) + " is not a text");
+  if (document_.kind(node) != Kind::kText) fail_kind(node, what, "a text");
   return document_.text(node);
 }
 
 int64_t SnapshotFields::integer(NodeId node, const char* what) const {
   const Kind kind = document_.kind(node);
-  if (kind != Kind::kInteger && kind != Kind::kBool)
-    fail(node, std::string(what) + " is not an integer");
+  if (kind != Kind::kInteger && kind != Kind::kBool) fail_kind(node, what, "an integer");
   return document_.integer(node);
 }
 

@@ -45,6 +45,8 @@ class SnapshotFields {
   static constexpr size_t kInputBytesPerCopy = 16;
   static constexpr int kMaxDepth = 64;
 
+  [[noreturn]] void fail_kind(NodeId node, const std::string& what, const char* wanted) const;
+
   const PickleDocument& document_;
   size_t copies_left_;
 };
