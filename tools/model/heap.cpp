@@ -160,14 +160,15 @@ void Heap::unmap_range(uint64_t address, uint64_t size) {
     const uint64_t begin = segment->first;
     const LiveSegment old = segment->second;
     const uint64_t old_end = end_of(begin, old.size);
-    ++segment;
-    if (old_end <= address) continue;
-    remove_segment(begin);
-    LiveSegment rest = old;
-    rest.size = address > begin ? address - begin : 0;
-    if (rest.size > 0) add_segment(begin, rest);
-    rest.size = old_end > end ? old_end - end : 0;
-    if (rest.size > 0) add_segment(end, rest);
+    if (old_end > address) {
+      remove_segment(begin);
+      LiveSegment rest = old;
+      rest.size = address > begin ? address - begin : 0;
+      if (rest.size > 0) add_segment(begin, rest);
+      rest.size = old_end > end ? old_end - end : 0;
+      if (rest.size > 0) add_segment(end, rest);  // may take the place of the next one
+    }
+    segment = segments_.upper_bound(begin);
   }
 }
 

@@ -2,15 +2,23 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 
 namespace vramscope {
 namespace {
+
+// The last byte of a range that is not empty; ranges of hostile recordings end with the addresses.
+uint64_t last_of(uint64_t address, uint64_t size) {
+  return size - 1 > std::numeric_limits<uint64_t>::max() - address
+             ? std::numeric_limits<uint64_t>::max()
+             : address + (size - 1);
+}
 
 // The part of `event`'s range that lies in the range of `other`, which overlaps it.
 TraceEvent intersection(TraceEvent event, const TraceEvent& other) {
   const uint64_t begin = std::max(event.address, other.address);
   const uint64_t last =
-      std::min(event.address + (event.size - 1), other.address + (other.size - 1));
+      std::min(last_of(event.address, event.size), last_of(other.address, other.size));
   event.address = begin;
   event.size = last - begin + 1;
   return event;
@@ -66,7 +74,7 @@ void TraceBuilder::alloc(TraceEvent event) {
   if (may_have_holes_) close_blocks_in(event);
   if (close_block(event.address, event)) ++repairs_;
   cover(event);
-  if (may_have_holes_) block_ends_[event.address] = event.address + event.size;
+  if (may_have_holes_) block_lasts_[event.address] = last_of(event.address, event.size);
   emit(event, Action::kAlloc);
 }
 
@@ -92,15 +100,15 @@ bool TraceBuilder::close_block(uint64_t address, TraceEvent cause) {
   cause.outside = block->outside;
   emit(cause, Action::kFreeRequested);
   emit(cause, Action::kFreeCompleted);
-  block_ends_.erase(address);
+  block_lasts_.erase(address);
   return true;
 }
 
 // Frees of blocks in the range were lost.
 void TraceBuilder::close_blocks_in(const TraceEvent& range) {
-  auto block = block_ends_.lower_bound(range.address);
-  if (block != block_ends_.begin() && std::prev(block)->second > range.address) --block;
-  while (block != block_ends_.end() &&
+  auto block = block_lasts_.lower_bound(range.address);
+  if (block != block_lasts_.begin() && std::prev(block)->second >= range.address) --block;
+  while (block != block_lasts_.end() &&
          (block->first < range.address || block->first - range.address < range.size)) {
     const uint64_t address = block->first;
     ++block;
@@ -119,12 +127,11 @@ void TraceBuilder::close_segments_in(const TraceEvent& range) {
   }
   while (segment != segments.end() &&
          (segment->first < range.address || segment->first - range.address < range.size)) {
+    const uint64_t begin = segment->first;
     TraceEvent lost = range;
-    lost.address = segment->first;
+    lost.address = begin;
     lost.size = segment->second.size;
-    const bool is_expandable = segment->second.is_expandable;
-    ++segment;
-    if (is_expandable) {  // of a mapped range only what is mapped anew
+    if (segment->second.is_expandable) {  // of a mapped range only what is mapped anew
       lost = intersection(lost, range);
       segment_unmap(lost);
     } else {
@@ -132,6 +139,7 @@ void TraceBuilder::close_segments_in(const TraceEvent& range) {
       segment_free(lost);
     }
     ++repairs_;
+    segment = segments.upper_bound(begin);  // what follows may have changed too
   }
 }
 

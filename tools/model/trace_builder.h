@@ -48,8 +48,9 @@ class TraceBuilder {
   const bool may_have_holes_;
   DeviceTrace trace_;
   Heap heap_;
-  std::map<uint64_t, uint64_t> block_ends_;  // live blocks by address, if there may be holes
-  AddressMap<char> covers_;                  // segments made up by cover()
+  std::map<uint64_t, uint64_t>
+      block_lasts_;          // last bytes of live blocks by address, if there may be holes
+  AddressMap<char> covers_;  // segments made up by cover()
   uint64_t repairs_ = 0;
 };
 
