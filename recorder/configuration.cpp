@@ -43,8 +43,11 @@ const char* set_ring(std::string_view value, Configuration& configuration) {
   return kAccepted;
 }
 
-const char* set_overflow(std::string_view value, Configuration&) {
-  return value == "wait" ? kAccepted : "unknown (possible: wait)";
+const char* set_overflow(std::string_view value, Configuration& configuration) {
+  const auto overflow = parse_overflow(value);
+  if (!overflow) return "not one of wait, flight-recorder";
+  configuration.overflow = *overflow;
+  return kAccepted;
 }
 
 const char* set_log(std::string_view value, Configuration& configuration) {
@@ -61,9 +64,12 @@ const char* set_log(std::string_view value, Configuration& configuration) {
 }
 
 const char* set_drainer(std::string_view value, Configuration& configuration) {
-  const auto pid = parse_number<uint32_t>(value);
+  const size_t colon = value.find(':');
+  const auto pid = parse_number<uint32_t>(value.substr(0, colon));
   if (!pid) return "not a process id";
   configuration.drainer_pid = *pid;
+  if (colon == std::string_view::npos) return kAccepted;
+  configuration.drainer_doorbell = parse_number<int>(value.substr(colon + 1)).value_or(-1);
   return kAccepted;
 }
 
@@ -172,6 +178,12 @@ bool parse_stacks(std::string_view text, bool& python, bool& native) {
     return true;
   }
   return false;
+}
+
+std::optional<Overflow> parse_overflow(std::string_view text) {
+  if (text == "wait") return Overflow::kWait;
+  if (text == "flight-recorder") return Overflow::kFlightRecorder;
+  return std::nullopt;
 }
 
 std::optional<uint64_t> parse_size(std::string_view text) {

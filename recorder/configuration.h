@@ -18,8 +18,10 @@ struct Configuration {
   bool native_stacks = true;
   uint64_t ring_bytes = kDefaultRingBytes;  // VRAMSCOPE_RING: for each thread
   LogLevel log_level = LogLevel::kWarn;     // VRAMSCOPE_LOG
-  uint32_t drainer_pid = 0;                 // VRAMSCOPE_DRAINER: `vramscope run` drains
-  std::vector<std::string> warnings;        // one line per unknown name or malformed value
+  Overflow overflow = Overflow::kWait;      // VRAMSCOPE_OVERFLOW
+  uint32_t drainer_pid = 0;           // VRAMSCOPE_DRAINER=PID[:NUMBER]: `vramscope run` drains
+  int drainer_doorbell = -1;          // and has this doorbell (doorbell.h)
+  std::vector<std::string> warnings;  // one line per unknown name or malformed value
 };
 
 // `environment` is terminated by a null pointer, like environ. Never fails: a malformed value is
@@ -28,6 +30,9 @@ Configuration read_configuration(const char* const* environment);
 
 // "python,native" in any order, or one of the two, or "none". False: malformed.
 bool parse_stacks(std::string_view text, bool& python, bool& native);
+
+// "wait", "flight-recorder".
+std::optional<Overflow> parse_overflow(std::string_view text);
 
 // "64KiB", "1MiB", "3GiB", "512B", "4096" (bytes), in any case. nullopt: not a size.
 std::optional<uint64_t> parse_size(std::string_view text);

@@ -1,9 +1,7 @@
 #include "recorder/drain_thread.h"
 
 #include <signal.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <cstring>
 #include <exception>
 
@@ -13,16 +11,21 @@
 namespace vramscope {
 namespace {
 
-constexpr useconds_t kBusyPause_us = 1'000;
-constexpr useconds_t kIdlePause_us = 5'000;
+// The doorbell wakes it before.
+constexpr uint64_t kPause_us = 100'000;
 
 // Its own, so that a job with a small or huge default does not matter.
 constexpr size_t kStackBytes = 512 << 10;
 
-std::unique_ptr<ProcessDrain> open_drain(const std::string& ring_path) {
+std::unique_ptr<ProcessDrain> open_drain(const std::string& ring_path,
+                                         const std::string& session_path) {
   try {
     auto reader = RingReader::open(ring_path, RingReader::Access::kDrain);
-    if (reader) return std::make_unique<ProcessDrain>(ring_path, std::move(reader));
+    if (reader && reader->claim()) {
+      return std::make_unique<ProcessDrain>(std::move(reader), session_path);
+    }
+    // Closing it gives up this process's lock on it.
+    [[maybe_unused]] const RingReader* kept = reader.release();
     log_warning("%s: cannot be drained", ring_path.c_str());
   } catch (const std::exception& error) {
     log_warning("%s", error.what());
@@ -46,8 +49,8 @@ int start_with_signals_blocked(pthread_t* thread, void* (*main)(void*), void* ar
 
 }  // namespace
 
-DrainThread* DrainThread::start(const std::string& ring_path) {
-  auto process = open_drain(ring_path);
+DrainThread* DrainThread::start(const std::string& ring_path, const std::string& session_path) {
+  auto process = open_drain(ring_path, session_path);
   if (!process) return nullptr;
   auto* drain = new DrainThread(std::move(process));
   const int error = start_with_signals_blocked(&drain->thread_, thread_main, drain);
@@ -69,16 +72,14 @@ void* DrainThread::thread_main(void* self) {
 }
 
 void DrainThread::run() {
-  useconds_t pause_us = kBusyPause_us;
-  while (!stop_.load(std::memory_order_acquire)) {
+  Doorbell& bell = process_->reader().own_doorbell();
+  while ((answer_doorbell(bell, kPause_us) & kStopRung) == 0) {
     process_->drain(ProcessDrain::Amount::kWorthwhile);
-    pause_us = process_->active() ? kBusyPause_us : std::min(pause_us * 2, kIdlePause_us);
-    usleep(pause_us);
   }
 }
 
 void DrainThread::finish() {
-  stop_.store(true, std::memory_order_release);
+  ring_doorbell(process_->reader().own_doorbell(), kStopRung);
   pthread_join(thread_, nullptr);
   drain_late_events();
 }

@@ -3,7 +3,6 @@
 
 #include <pthread.h>
 
-#include <atomic>
 #include <memory>
 #include <string>
 
@@ -17,7 +16,8 @@ class DrainThread {
   // Starts the thread with all signals blocked, so that the job's handlers run on the job's
   // threads. nullptr: failed (one warning); the rings stay undrained, and the session is read from
   // the ring file.
-  static DrainThread* start(const std::string& ring_path);
+  // `session_path` is that beside the ring file, or elsewhere.
+  static DrainThread* start(const std::string& ring_path, const std::string& session_path);
 
   // Drains everything, ends the thread and completes the session file. Called once.
   void finish();
@@ -31,7 +31,6 @@ class DrainThread {
   void run();
 
   const std::unique_ptr<ProcessDrain> process_;
-  std::atomic<bool> stop_{false};
   pthread_t thread_{};
   pthread_mutex_t late_mutex_ = PTHREAD_MUTEX_INITIALIZER;
 };

@@ -13,6 +13,7 @@ namespace vramscope {
 namespace {
 
 constexpr uint64_t kLookInterval_ns = 20'000'000;
+constexpr uint64_t kRungPause_us = 20'000;
 constexpr uint64_t kBusyPause_us = 1'000;
 constexpr uint64_t kIdlePause_us = 5'000;
 
@@ -33,17 +34,19 @@ std::vector<std::string> ring_file_names(const std::string& folder) {
 FolderDrainer::FolderDrainer(std::string folder, uint32_t drainer_pid)
     : folder_(std::move(folder)), drainer_pid_(drainer_pid) {}
 
-uint64_t FolderDrainer::poll_us() {
+uint64_t FolderDrainer::poll_us(uint32_t rung) {
   const uint64_t now_ns = monotonic_ns();
   bool busy = false;
-  if (now_ns - looked_at_ns_ >= kLookInterval_ns) {
+  if ((rung & kNewFileRung) != 0 || now_ns - looked_at_ns_ >= kLookInterval_ns) {
     looked_at_ns_ = now_ns;
     busy = look_for_new_files();
     retire_ended();
   }
   busy = drain_all() || busy;
   pause_us_ = busy ? kBusyPause_us : std::min(pause_us_ * 2, kIdlePause_us);
-  return pause_us_;
+  const bool all_ring = std::ranges::all_of(
+      active_, [](const auto& process) { return process->reader().rings_doorbell(); });
+  return all_ring && !active_.empty() ? kRungPause_us : pause_us_;
 }
 
 bool FolderDrainer::look_for_new_files() {
@@ -54,8 +57,8 @@ bool FolderDrainer::look_for_new_files() {
     try {
       auto reader = RingReader::open(path, RingReader::Access::kDrain);
       if (!reader) continue;  // not ready: next time
-      if (reader->drainer_pid() == drainer_pid_) {
-        active_.push_back(std::make_unique<ProcessDrain>(path, std::move(reader)));
+      if (reader->drainer_pid() == drainer_pid_ && reader->claim()) {
+        active_.push_back(std::make_unique<ProcessDrain>(std::move(reader)));
         found = true;
       }
     } catch (const FileError& error) {
@@ -79,9 +82,7 @@ void FolderDrainer::retire_ended() {
   std::erase_if(active_, [this](const std::unique_ptr<ProcessDrain>& process) {
     if (process->process_lives()) return false;
     if (!process->finish(true)) return false;
-    ended_.processes += 1;
-    ended_.events += process->events();
-    ended_.lost_events += process->lost_events();
+    add(*process, ended_);
     return true;
   });
 }
@@ -100,17 +101,30 @@ void FolderDrainer::finish(uint64_t patience_us) {
 
 std::vector<uint32_t> FolderDrainer::living_pids() const {
   std::vector<uint32_t> pids;
-  for (const auto& process : active_) pids.push_back(process->pid());
+  for (const auto& process : active_) {
+    if (process->process_lives()) pids.push_back(process->pid());
+  }
   return pids;
+}
+
+std::vector<std::string> FolderDrainer::unwritten() const {
+  std::vector<std::string> paths;
+  for (const auto& process : active_) {
+    if (!process->process_lives()) paths.push_back(process->ring_path());
+  }
+  return paths;
+}
+
+void FolderDrainer::add(const ProcessDrain& process, Totals& totals) {
+  totals.processes += 1;
+  totals.events += process.events();
+  totals.lost_events += process.lost_events();
+  totals.overwritten_events += process.overwritten_events();
 }
 
 FolderDrainer::Totals FolderDrainer::totals() const {
   Totals totals = ended_;
-  for (const auto& process : active_) {
-    totals.processes += 1;
-    totals.events += process->events();
-    totals.lost_events += process->lost_events();
-  }
+  for (const auto& process : active_) add(*process, totals);
   return totals;
 }
 

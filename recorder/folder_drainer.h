@@ -1,5 +1,5 @@
 // Drains all processes whose ring files appear in a folder and name this process as their drainer:
-// what `vramscope run` does beside its job.
+// what `vramscope run` does beside its job. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -16,21 +16,25 @@ class FolderDrainer {
  public:
   FolderDrainer(std::string folder, uint32_t drainer_pid);
 
-  // One round: new ring files, pending records, processes that have ended. Returns how long the
-  // next round can wait: 1 ms while processes record, up to 5 ms else (a ring of the default size
-  // holds 16,384 events).
-  uint64_t poll_us();
+  // One round: new ring files, pending records, processes that have ended. `rung`: what the
+  // doorbell said. Returns how long the next round can wait unless it rings: 20 ms; 1 to 5 ms
+  // while there is no process that rings it, or one that does not (a ring of the default size holds
+  // 16,384 events).
+  uint64_t poll_us(uint32_t rung = kNewFileRung);
 
   // The job is over: drains until all its processes have ended, at most `patience_us`.
   void finish(uint64_t patience_us);
 
-  // Processes that were still alive after finish(): their ring files stay.
+  // After finish(). Processes that are still alive: their ring files stay.
   std::vector<uint32_t> living_pids() const;
+  // Ring files of ended processes whose sessions could not be written.
+  std::vector<std::string> unwritten() const;
 
   struct Totals {
     uint64_t processes = 0;
     uint64_t events = 0;
     uint64_t lost_events = 0;
+    uint64_t overwritten_events = 0;  // by flight recorders
   };
   Totals totals() const;
 
@@ -38,6 +42,7 @@ class FolderDrainer {
   bool look_for_new_files();
   bool drain_all();
   void retire_ended();
+  static void add(const ProcessDrain& process, Totals& totals);
 
   const std::string folder_;
   const uint32_t drainer_pid_;

@@ -93,6 +93,7 @@ InfoMap describe_process(const Configuration& configuration, ClockKind clock,
   info["preload"] = cut(preload != nullptr ? preload : "", kMaxPreloadBytes);
   info["version"] = VRAMSCOPE_VERSION;
   info["stacks"] = stacks_name(configuration);
+  if (configuration.overflow == Overflow::kFlightRecorder) info["overflow"] = "flight-recorder";
   info["clock"] = clock_name(clock);
   info["start_unix_ns"] = std::to_string(start.unix_ns);
   info["start_ticks"] = std::to_string(start.ticks);

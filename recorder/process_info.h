@@ -1,7 +1,8 @@
 // Who this process is: what a session says about where it comes from.
 //
 // Keys: pid, rank (absent if there is none), host, command (quoted for a shell), executable,
-// working_directory, preload, version (of vramscope), stacks, start_unix_ns, start_ticks, clock
+// working_directory, preload, version (of vramscope), stacks, overflow (absent for `wait`),
+// start_unix_ns, start_ticks, clock
 // (clock_name()); at the end of a session also end_unix_ns, end_ticks, finished (0, 1),
 // lost_events. (start_*) and (end_*) are two ClockPoints: times between and after them follow
 // linearly.

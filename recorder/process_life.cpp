@@ -9,11 +9,26 @@
 
 namespace vramscope {
 
-bool write_lock_is_held(int fd) {
+namespace {
+
+struct flock write_lock(int byte) {
   struct flock lock {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
+  lock.l_start = byte;
   lock.l_len = 1;
+  return lock;
+}
+
+}  // namespace
+
+bool lock_byte(int fd, int byte) {
+  struct flock lock = write_lock(byte);
+  return fcntl(fd, F_SETLK, &lock) == 0;
+}
+
+bool byte_is_locked(int fd, int byte) {
+  struct flock lock = write_lock(byte);
   return fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type == F_WRLCK;
 }
 

@@ -37,6 +37,8 @@ enum class RecordKind : uint8_t {
   kPythonCode = 5,   // id: PythonFrame::code; payload: PythonCodeDefinition and strings
   kPythonStack = 6,  // id: Event::python_stack; payload: one PythonFrame per frame, innermost first
   kDropped = 7,      // payload: DroppedDefinition: events that found the ring full
+  kWindow = 8,  // id: a ring; payload: uint64_t, a position in it: the events from there on are
+                // of the thread in whose stream this stands (ring_file.h: flight recorder)
 
   // Blocks: what a framework's caching allocator hands out inside its segments.
   // size: of the block. extra: bytes reserved on the device after the event, handle of the others:

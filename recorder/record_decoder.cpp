@@ -61,6 +61,7 @@ std::vector<Frame> frames_of(std::span<const std::byte> payload) {
 void RecordDecoder::start_over() {
   rings_.clear();
   dropped_events_ = 0;
+  overwritten_events_ = 0;
   session_.threads.clear();
   session_.modules.clear();
 }
@@ -84,6 +85,29 @@ bool RecordDecoder::decode(uint32_t ring, uint64_t begin_position,
   }
   state.next_position = std::max(state.next_position, position);
   return nothing_missing;
+}
+
+void RecordDecoder::decode_window(uint32_t ring, uint64_t begin_position,
+                                  std::span<const std::byte> records,
+                                  std::vector<SessionEvent>& events) {
+  RingState& state = rings_[ring];
+  if (begin_position > state.next_position) {
+    overwritten_events_ += (begin_position - state.next_position) / sizeof(Event);
+  }
+  uint64_t position = begin_position;
+  for (; records.size() >= sizeof(Event); records = records.subspan(sizeof(Event))) {
+    if (position >= state.next_position && is_event(static_cast<RecordKind>(records[0]))) {
+      state.thread = thread_at(state, position);
+      events.push_back(event_of(records.first(sizeof(Event)), state));
+    }
+    position += sizeof(Event);
+  }
+  state.next_position = std::max(state.next_position, position);
+}
+
+uint32_t RecordDecoder::thread_at(const RingState& window, uint64_t position) {
+  const auto behind = window.window_threads.upper_bound(position);
+  return behind == window.window_threads.begin() ? kUnknownThread : std::prev(behind)->second;
 }
 
 SessionEvent RecordDecoder::event_of(std::span<const std::byte> record, RingState& ring) {
@@ -117,6 +141,9 @@ void RecordDecoder::add_definition(std::span<const std::byte> record, RingState&
       break;
     case RecordKind::kPythonStack:
       session_.python_stacks.add(header.id, frames_of<PythonFrame>(payload));
+      break;
+    case RecordKind::kWindow:
+      rings_[header.id].window_threads[PayloadCursor(payload).take<uint64_t>()] = ring.thread;
       break;
     case RecordKind::kDropped:
       dropped_events_ += PayloadCursor(payload).take<DroppedDefinition>().events;

@@ -25,17 +25,24 @@ class RecordDecoder {
   // All records again, from the first one on. What they define stays defined.
   void start_over();
 
+  // Events of a flight recorder's window: missing ones were overwritten. Behind all definitions.
+  void decode_window(uint32_t ring, uint64_t begin_position, std::span<const std::byte> records,
+                     std::vector<SessionEvent>& events);
+
   uint64_t dropped_events() const { return dropped_events_; }
+  uint64_t overwritten_events() const { return overwritten_events_; }
 
  private:
   static constexpr uint32_t kUnknownThread = ~0u;
   struct RingState {
     uint64_t next_position = 0;
     uint32_t thread = kUnknownThread;
-    ModuleRanges modules;  // of the thread, at this position of its stream
+    ModuleRanges modules;                         // of the thread, at this position of its stream
+    std::map<uint64_t, uint32_t> window_threads;  // by the position of the first event
   };
 
   SessionEvent event_of(std::span<const std::byte> record, RingState& ring);
+  static uint32_t thread_at(const RingState& window, uint64_t position);
   void add_definition(std::span<const std::byte> record, RingState& ring);
   uint32_t add_thread(uint32_t thread_id, std::span<const std::byte> payload);
   void add_module(std::span<const std::byte> payload, RingState& ring);
@@ -45,6 +52,7 @@ class RecordDecoder {
   Session& session_;
   std::map<uint32_t, RingState> rings_;
   uint64_t dropped_events_ = 0;
+  uint64_t overwritten_events_ = 0;
 };
 
 }  // namespace vramscope

@@ -6,9 +6,11 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstring>
 #include <new>
 
 #include "recorder/clock.h"
+#include "recorder/log.h"
 #include "recorder/session_opening.h"
 #include "recorder/thread_log.h"
 
@@ -120,16 +122,35 @@ RecordingSession* session_of_this_process() {
   return session;
 }
 
+void warn_of_missing_ring(RecordingSession& session) {
+  const char* reason = errno == EFBIG ? "it would exceed the limit of a file's size (ulimit -f)"
+                                      : std::strerror(errno);
+  if (session.warned_of_ring.exchange(true)) return;
+  log_warning("%s: no room for another thread's ring: %s; the events of such threads are lost",
+              session.file->path().c_str(), reason);
+}
+
 ThreadLog* start_log() {
   RecordingSession* session = session_of_this_process();
   if (session->file == nullptr) return kOff;
-  const auto ring = session->file->claim_ring(static_cast<uint32_t>(syscall(SYS_gettid)));
-  if (!ring) return kOff;
-  auto* log =
-      new (std::nothrow) ThreadLog({*ring, recorder.api_names, session->configuration.python_stacks,
-                                    session->configuration.native_stacks});
+  const auto thread_id = static_cast<uint32_t>(syscall(SYS_gettid));
+  const auto ring = session->file->claim_ring(thread_id);
+  if (!ring) {
+    warn_of_missing_ring(*session);
+    return kOff;
+  }
+  const Configuration& configuration = session->configuration;
+  const bool flight_recorder = configuration.overflow == Overflow::kFlightRecorder;
+  std::optional<Ring> window;
+  if (flight_recorder) window = session->file->claim_ring(thread_id, RingRole::kWindow);
+  ThreadLog* log = nullptr;
+  if (window || !flight_recorder) {
+    log = new (std::nothrow) ThreadLog({*ring, recorder.api_names, configuration.python_stacks,
+                                        configuration.native_stacks, window});
+  }
   if (log == nullptr) {
     RingFileWriter::close_ring(*ring);
+    if (window) RingFileWriter::close_ring(*window);
     return kOff;
   }
   pthread_setspecific(recorder.thread_end, log);
@@ -151,6 +172,37 @@ ThreadLog* start_log_uncancelled() {
   return log;
 }
 
+// Waits for nobody: the lock may be held by the code that a signal handler interrupted.
+void replace_dead_drainer_unless_busy(RecordingSession& session) {
+  if (pthread_mutex_trylock(&recorder.opening) != 0) return;
+  int cancel_state = 0;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+  try {
+    replace_dead_drainer(session);
+  } catch (...) {
+    // Memory is exhausted.
+  }
+  pthread_setcancelstate(cancel_state, nullptr);
+  pthread_mutex_unlock(&recorder.opening);
+}
+
+// An event found no room: perhaps because nobody drains any more.
+void look_after_drainer(RecordingSession& session) {
+  constexpr uint64_t kInterval_ns = 100'000'000;
+  if (session.drain_thread.load(std::memory_order_relaxed) != nullptr) return;
+  const uint64_t now_ns = monotonic_ns();
+  uint64_t checked_at_ns = session.drainer_checked_at_ns.load();
+  if (now_ns - checked_at_ns < kInterval_ns) return;
+  if (!session.drainer_checked_at_ns.compare_exchange_strong(checked_at_ns, now_ns)) return;
+  replace_dead_drainer_unless_busy(session);
+}
+
+// Failed for want of memory, of the framework's or the driver's.
+bool is_out_of_memory(const Event& event) {
+  constexpr int32_t kCudaErrorOutOfMemory = 2;
+  return event.kind == RecordKind::kBlockOom || event.result == kCudaErrorOutOfMemory;
+}
+
 }  // namespace
 
 uint64_t now_ticks() { return read_clock(session_clock()); }
@@ -164,10 +216,15 @@ void record(const Event& event, const CallSite& site) {
     inside.log = start_log_uncancelled();
     if (inside.log == kOff) return count_lost_event();
   }
-  inside.log->record(event, site);
+  const bool recorded = inside.log->record(event, site);
   RecordingSession* session = recorder.session.load(std::memory_order_relaxed);
+  if (!recorded) [[unlikely]]
+    look_after_drainer(*session);
+  if (is_out_of_memory(event)) [[unlikely]]
+    session->file->request_dump();
   if (session->finished.load(std::memory_order_relaxed)) [[unlikely]] {
-    if (session->drain_thread != nullptr) session->drain_thread->drain_late_events();
+    DrainThread* drain_thread = session->drain_thread.load();
+    if (drain_thread != nullptr) drain_thread->drain_late_events();
   }
 }
 
@@ -180,7 +237,9 @@ void finish_recording() {
   if (session == nullptr || session->file == nullptr) return;
   if (session->finished.exchange(true)) return;
   session->file->header().finished.store(1);
-  if (session->drain_thread != nullptr) session->drain_thread->finish();
+  replace_dead_drainer_unless_busy(*session);
+  DrainThread* drain_thread = session->drain_thread.load();
+  if (drain_thread != nullptr) drain_thread->finish();
 }
 
 }  // namespace vramscope

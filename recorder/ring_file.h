@@ -12,6 +12,12 @@
 // and never wrap; the record at position p lies at p & (ring_bytes - 1), whole: a kPadding record
 // fills the end of the ring where the next one does not fit.
 //
+// As a flight recorder (Overflow::kFlightRecorder) each thread has two rings of half the size: one
+// for its definitions, drained as ever, and a window (RingRole::kWindow) of its last events, one
+// after the other without padding, which is written over and drained only on demand. In a window of
+// write_position w the events from w + 64 - ring_bytes on are whole; the one before may be about to
+// be overwritten. A kWindow definition says whose events a window holds, and from which position.
+//
 //   writer: stores the record, then write_position with release order. A torn record is behind
 //           write_position and is ignored.
 //   reader: loads write_position with acquire order, copies, saves, then stores read_position with
@@ -27,6 +33,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "recorder/doorbell.h"
+
 namespace vramscope {
 
 constexpr uint64_t kRingFileMagic = 0x3130474e49525356;  // "VSRING01" in the file
@@ -41,6 +49,11 @@ constexpr uint64_t kMaxRingBytes = 64 << 20;
 constexpr uint64_t kDefaultRingBytes = 1 << 20;
 
 enum class ClockKind : uint32_t { kMonotonicNs = 0, kInvariantTsc = 1 };
+
+enum class Overflow : uint32_t {
+  kWait = 0,            // wait a bounded time for room, then drop and count the newest
+  kFlightRecorder = 1,  // write over the oldest
+};
 
 // One instant in both clocks.
 struct ClockPoint {
@@ -61,7 +74,13 @@ struct RingFileHeader {
   std::atomic<uint64_t> lost_events;  // events that met no ring; those that a ring had no room for
                                       // are counted in its control
   uint32_t drainer_pid;               // process that drains; 0: a thread of this process
-  uint32_t reserved[15];
+  Overflow overflow;
+  std::atomic<uint32_t> was_claimed;    // 1: somebody has held the drainer's lock; 2: somebody
+                                        // drains and there are no locks in this file system
+  std::atomic<uint32_t> dump_requests;  // counts: the windows' contents are wanted
+  uint32_t rings_doorbell;              // 1: drainer_pid's doorbell is rung, no need to look often
+  Doorbell doorbell;                    // for a drainer in the same process
+  uint32_t reserved[10];
 };
 static_assert(sizeof(RingFileHeader) == 128);
 static_assert(offsetof(RingFileHeader, lost_events) == 56);
@@ -74,12 +93,16 @@ enum class RingState : uint32_t {
   kClosed = 2,  // the thread has ended; the reader frees it when it has drained it
 };
 
+enum class RingRole : uint32_t { kRecords = 0, kWindow = 1 };
+
 // Three cache lines, so that writer and reader never share one.
 struct RingControl {
   alignas(64) std::atomic<RingState> state;
   std::atomic<uint32_t> thread_id;
   std::atomic<uint64_t> file_offset;  // 0: this ring has no space in the file (yet)
-  uint64_t reserved[6];
+  std::atomic<RingRole> role;         // for ever
+  uint32_t reserved;
+  uint64_t reserved1[5];
   alignas(64) std::atomic<uint64_t> write_position;
   std::atomic<uint64_t> dropped_events;  // since the ring began
   uint64_t reserved2[6];

@@ -1,6 +1,7 @@
 #include "recorder/ring_file_writer.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -10,6 +11,9 @@
 #include <cerrno>
 #include <cstring>
 #include <new>
+
+#include "recorder/clock.h"
+#include "recorder/process_life.h"
 
 namespace vramscope {
 namespace {
@@ -24,15 +28,6 @@ int move_descriptor_up(int fd) {
     }
   }
   return fd;
-}
-
-void hold_lock(int fd) {
-  struct flock lock {};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  lock.l_len = 1;
-  // Where the file system knows no locks, the mapping alone shows that the process lives.
-  fcntl(fd, F_SETLK, &lock);
 }
 
 // Populated: the pages' first faults would otherwise fall on the events.
@@ -68,7 +63,8 @@ RingFileWriter* RingFileWriter::create(const RingFileSetup& setup) {
   const int created = open(setup.path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (created < 0) return nullptr;
   const int fd = move_descriptor_up(created);
-  hold_lock(fd);
+  // Where the file system knows no locks, the mapping alone shows that the process lives.
+  lock_byte(fd, kProcessLockByte);
   std::byte* mapping =
       allocate(fd, 0, kFirstRingOffset) ? map_shared(fd, 0, kFirstRingOffset) : nullptr;
   RingFileWriter* writer =
@@ -88,7 +84,9 @@ RingFileWriter::RingFileWriter(const RingFileSetup& setup, int fd, std::byte* ma
       ring_bytes_(setup.ring_bytes),
       header_(reinterpret_cast<RingFileHeader*>(mapping)),
       controls_(reinterpret_cast<RingControl*>(mapping + kRingControlOffset)),
-      fd_(fd) {
+      doorbell_(setup.drainer_doorbell != nullptr ? setup.drainer_doorbell : &header_->doorbell),
+      fd_(fd),
+      created_at_ns_(monotonic_ns()) {
   struct stat status {};
   if (fstat(fd, &status) == 0) {
     device_ = status.st_dev;
@@ -100,6 +98,8 @@ RingFileWriter::RingFileWriter(const RingFileSetup& setup, int fd, std::byte* ma
   header_->clock = setup.clock;
   header_->start = setup.start;
   header_->drainer_pid = setup.drainer_pid;
+  header_->overflow = setup.overflow;
+  header_->rings_doorbell = setup.drainer_doorbell != nullptr ? 1 : 0;
   memcpy(mapping + kProcessInfoOffset, setup.process_info.data(),
          std::min(setup.process_info.size(), kProcessInfoBytes - 1));
   header_->magic.store(kRingFileMagic, std::memory_order_release);
@@ -119,33 +119,58 @@ bool RingFileWriter::own_descriptor() {
     close(fd);
     return false;
   }
-  hold_lock(fd);
+  lock_byte(fd, kProcessLockByte);
   fd_.store(fd);
   return true;
 }
 
-std::optional<Ring> RingFileWriter::claim_ring(uint32_t thread_id) {
-  std::optional<Ring> ring = reuse_ring(thread_id);
-  if (!ring) ring = append_ring(thread_id);
+// A lock that is not held may not have been taken yet: after this time it is not going to be.
+bool RingFileWriter::drainer_lives() {
+  constexpr uint64_t kMaxStart_ns = 2'000'000'000;
+  const uint32_t pid = header_->drainer_pid;
+  const uint32_t claimed = header_->was_claimed.load();
+  if (own_descriptor() && byte_is_locked(fd_.load(), kDrainerLockByte)) return true;
+  if (claimed == 1) return false;
+  if (claimed == 0 && monotonic_ns() - created_at_ns_ > kMaxStart_ns) return false;
+  return pid != 0 && (kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM);
+}
+
+void RingFileWriter::set_own_drainer() {
+  doorbell_.store(&header_->doorbell, std::memory_order_relaxed);
+}
+
+void RingFileWriter::request_dump() {
+  if (header_->overflow != Overflow::kFlightRecorder) return;
+  header_->dump_requests.fetch_add(1);
+  wake_drainer(kWorkRung);
+}
+
+Ring RingFileWriter::ring_at(uint32_t index, std::byte* records) const {
+  return {&controls_[index], records, ring_bytes_, index, &doorbell_};
+}
+
+std::optional<Ring> RingFileWriter::claim_ring(uint32_t thread_id, RingRole role) {
+  std::optional<Ring> ring = reuse_ring(thread_id, role);
+  if (!ring) ring = append_ring(thread_id, role);
   if (!ring) header_->lost_rings.fetch_add(1, std::memory_order_relaxed);
   return ring;
 }
 
-std::optional<Ring> RingFileWriter::reuse_ring(uint32_t thread_id) {
+std::optional<Ring> RingFileWriter::reuse_ring(uint32_t thread_id, RingRole role) {
   const uint32_t count = std::min(header_->ring_count.load(), kMaxRings);
   for (uint32_t i = 0; i < count; ++i) {
     RingControl& control = controls_[i];
     std::byte* records = mapped_rings_[i].load(std::memory_order_acquire);
-    if (records == nullptr) continue;
+    if (records == nullptr || control.role.load(std::memory_order_relaxed) != role) continue;
     RingState state = RingState::kFree;
     if (!control.state.compare_exchange_strong(state, RingState::kInUse)) continue;
     control.thread_id.store(thread_id, std::memory_order_relaxed);
-    return Ring{&control, records, ring_bytes_};
+    return ring_at(i, records);
   }
   return std::nullopt;
 }
 
-std::optional<Ring> RingFileWriter::append_ring(uint32_t thread_id) {
+std::optional<Ring> RingFileWriter::append_ring(uint32_t thread_id, RingRole role) {
   const uint32_t index = next_ring_.fetch_add(1);
   if (index >= kMaxRings) {
     next_ring_.store(kMaxRings);
@@ -157,13 +182,14 @@ std::optional<Ring> RingFileWriter::append_ring(uint32_t thread_id) {
   if (records == nullptr) return std::nullopt;
   RingControl& control = controls_[index];
   control.thread_id.store(thread_id, std::memory_order_relaxed);
+  control.role.store(role, std::memory_order_relaxed);
   control.state.store(RingState::kInUse, std::memory_order_relaxed);
   control.file_offset.store(offset, std::memory_order_release);
   mapped_rings_[index].store(records, std::memory_order_release);
   uint32_t count = header_->ring_count.load();
   while (count < index + 1 && !header_->ring_count.compare_exchange_weak(count, index + 1)) {
   }
-  return Ring{&control, records, ring_bytes_};
+  return ring_at(index, records);
 }
 
 void RingFileWriter::close_ring(const Ring& ring) {

@@ -16,7 +16,9 @@ namespace vramscope {
 struct RingFileSetup {
   std::string path;
   uint64_t ring_bytes = kDefaultRingBytes;
+  Overflow overflow = Overflow::kWait;
   uint32_t drainer_pid = 0;
+  Doorbell* drainer_doorbell = nullptr;  // nullptr: that in the file's header, if anybody listens
   ClockKind clock = ClockKind::kMonotonicNs;
   ClockPoint start{};
   std::string process_info;  // cut at kProcessInfoBytes - 1
@@ -27,6 +29,8 @@ struct Ring {
   RingControl* control;
   std::byte* records;
   uint64_t bytes;
+  uint32_t index = 0;
+  const std::atomic<Doorbell*>* doorbell = nullptr;  // nullptr: nobody is woken
 };
 
 class RingFileWriter {
@@ -38,27 +42,43 @@ class RingFileWriter {
 
   // A ring for a new thread: one that an ended thread left, else a new one at the end of the file.
   // nullopt: no space or no number left; counted in lost_rings. No lock; any thread.
-  std::optional<Ring> claim_ring(uint32_t thread_id);
+  std::optional<Ring> claim_ring(uint32_t thread_id, RingRole role = RingRole::kRecords);
 
   // The thread writes no more; whoever drains frees the ring.
   static void close_ring(const Ring& ring);
+
+  // Whether whoever is to drain this file is there: as far as locks and its process id tell.
+  bool drainer_lives();
+
+  // From now on it is a thread of this process that drains, and is woken.
+  void set_own_drainer();
+
+  // The windows of a flight recorder are wanted: something went wrong.
+  void request_dump();
+
+  void wake_drainer(uint32_t what) {
+    ring_doorbell(*doorbell_.load(std::memory_order_relaxed), what);
+  }
 
   RingFileHeader& header() { return *header_; }
   const std::string& path() const { return path_; }
 
  private:
   RingFileWriter(const RingFileSetup& setup, int fd, std::byte* mapping);
-  std::optional<Ring> reuse_ring(uint32_t thread_id);
-  std::optional<Ring> append_ring(uint32_t thread_id);
+  std::optional<Ring> reuse_ring(uint32_t thread_id, RingRole role);
+  std::optional<Ring> append_ring(uint32_t thread_id, RingRole role);
+  Ring ring_at(uint32_t index, std::byte* records) const;
   bool own_descriptor();
 
   const std::string path_;
   const uint64_t ring_bytes_;
   RingFileHeader* const header_;
   RingControl* const controls_;
+  std::atomic<Doorbell*> doorbell_;
   std::atomic<uint32_t> next_ring_{0};
   std::array<std::atomic<std::byte*>, kMaxRings> mapped_rings_{};
   std::atomic<int> fd_;  // kept open: it holds the lock
+  const uint64_t created_at_ns_;
   uint64_t device_ = 0;  // identity of the file behind fd_
   uint64_t inode_ = 0;
 };

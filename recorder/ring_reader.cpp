@@ -1,6 +1,7 @@
 #include "recorder/ring_reader.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -129,9 +130,32 @@ uint64_t RingReader::lost_events() const {
   return lost;
 }
 
+bool RingReader::claim() {
+  constexpr uint32_t kLocked = 1;
+  constexpr uint32_t kWithoutLock = 2;
+  if (lock_byte(fd_, kDrainerLockByte)) {
+    header_->was_claimed.store(kLocked);
+    return true;
+  }
+  if (errno == EAGAIN || errno == EACCES) return false;
+  if (header_->was_claimed.exchange(kWithoutLock) == 0) return true;
+  const auto before = static_cast<pid_t>(header_->drainer_pid);
+  return before == getpid() || (before != 0 && kill(before, 0) != 0 && errno == ESRCH);
+}
+
+// Of what was not drained.
+uint64_t RingReader::oldest_position(uint32_t ring) const {
+  const RingControl& control = controls_[ring];
+  const uint64_t drained = control.read_position.load(std::memory_order_relaxed);
+  if (!is_window(ring)) return drained;
+  const uint64_t written = control.write_position.load(std::memory_order_acquire);
+  return std::max(drained,
+                  written + sizeof(Event) - std::min(written + sizeof(Event), ring_bytes_));
+}
+
 uint64_t RingReader::pending_bytes(uint32_t ring) const {
-  return controls_[ring].write_position.load(std::memory_order_acquire) -
-         controls_[ring].read_position.load(std::memory_order_relaxed);
+  const uint64_t oldest = oldest_position(ring);
+  return controls_[ring].write_position.load(std::memory_order_acquire) - oldest;
 }
 
 uint64_t RingReader::written_bytes() const {
@@ -143,9 +167,9 @@ uint64_t RingReader::written_bytes() const {
 }
 
 uint64_t RingReader::resume_position(uint32_t ring, std::optional<uint64_t> wanted) const {
-  const uint64_t drained = controls_[ring].read_position.load(std::memory_order_relaxed);
+  const uint64_t oldest = oldest_position(ring);
   const uint64_t written = controls_[ring].write_position.load(std::memory_order_acquire);
-  return wanted && *wanted > drained && *wanted <= written ? *wanted : drained;
+  return wanted && *wanted > oldest && *wanted <= written ? *wanted : oldest;
 }
 
 bool RingReader::positions_are_possible(uint32_t ring, uint64_t begin, uint64_t end) const {
@@ -182,8 +206,11 @@ void RingReader::keep_whole_records(uint32_t ring, RingRecords& records) const {
 void RingReader::read(uint32_t ring, uint64_t from, size_t max_bytes, RingRecords& records) const {
   const RingControl& control = controls_[ring];
   const uint64_t end = control.write_position.load(std::memory_order_acquire);
-  records = {.begin_position = from, .events = 0, .bytes = std::move(records.bytes), .problem = {}};
+  records.window = is_window(ring);
+  records.begin_position = from;
+  records.events = 0;
   records.bytes.clear();
+  records.problem.clear();
   if (from == end || control.file_offset.load(std::memory_order_acquire) == 0) return;
   if (!positions_are_possible(ring, from, end)) {
     records.problem = "ring " + std::to_string(ring) + ": impossible positions";
@@ -193,10 +220,19 @@ void RingReader::read(uint32_t ring, uint64_t from, size_t max_bytes, RingRecord
   const uint64_t wanted = std::min<uint64_t>(to_stop, std::max(max_bytes, kMaxDefinitionBytes));
   copy_records(ring, from, from + wanted, records);
   const bool file_ended = records.bytes.size() < wanted;
+  if (records.window) leave_out_before(oldest_position(ring), records);
   keep_whole_records(ring, records);
   // A record may go on behind `max_bytes`.
   if (wanted < to_stop && !records.bytes.empty()) records.problem.clear();
   if (file_ended) records.problem = "ring " + std::to_string(ring) + ": the file ends";
+}
+
+void RingReader::leave_out_before(uint64_t position, RingRecords& records) {
+  if (position <= records.begin_position) return;
+  const uint64_t bytes =
+      std::min<uint64_t>(position - records.begin_position, records.bytes.size());
+  records.bytes.erase(records.bytes.begin(), records.bytes.begin() + static_cast<ptrdiff_t>(bytes));
+  records.begin_position += bytes;
 }
 
 std::vector<RingRecords> RingReader::look() {
@@ -205,7 +241,8 @@ std::vector<RingRecords> RingReader::look() {
   for (uint32_t ring = 0; ring < rings.size(); ++ring) {
     RingRecords& records = rings[ring];
     const uint64_t end = controls_[ring].write_position.load(std::memory_order_acquire);
-    records.begin_position = controls_[ring].read_position.load(std::memory_order_relaxed);
+    records.window = is_window(ring);
+    records.begin_position = oldest_position(ring);
     if (records.begin_position == end || controls_[ring].file_offset.load() == 0) continue;
     if (positions_are_possible(ring, records.begin_position, end)) {
       copy_records(ring, records.begin_position, end, records);
@@ -218,11 +255,7 @@ std::vector<RingRecords> RingReader::look() {
   copy_controls();
   for (uint32_t ring = 0; ring < rings.size(); ++ring) {
     RingRecords& records = rings[ring];
-    const uint64_t drained = controls_[ring].read_position.load() - records.begin_position;
-    const uint64_t left_out = std::min<uint64_t>(drained, records.bytes.size());
-    records.bytes.erase(records.bytes.begin(),
-                        records.bytes.begin() + static_cast<ptrdiff_t>(left_out));
-    records.begin_position += left_out;
+    leave_out_before(oldest_position(ring), records);
     if (!records.problem.empty()) continue;
     keep_whole_records(ring, records);
     if (missing[ring] != 0) records.problem = "ring " + std::to_string(ring) + ": the file ends";
@@ -241,8 +274,13 @@ void RingReader::free_if_drained(uint32_t ring) {
   control.state.store(RingState::kFree, std::memory_order_release);
 }
 
+bool RingReader::is_deleted() const {
+  struct stat status {};
+  return fstat(fd_, &status) == 0 && status.st_nlink == 0;
+}
+
 bool RingReader::process_lives() const {
-  return write_lock_is_held(fd_) || process_maps_file(header_->pid, path_);
+  return byte_is_locked(fd_, kProcessLockByte) || process_maps_file(header_->pid, path_);
 }
 
 }  // namespace vramscope

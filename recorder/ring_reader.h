@@ -20,6 +20,7 @@ namespace vramscope {
 
 // Whole records of one ring, in order.
 struct RingRecords {
+  bool window = false;  // events of a flight recorder's window: there may be a gap before them
   uint64_t begin_position = 0;
   uint32_t events = 0;
   std::vector<std::byte> bytes;  // empty: nothing pending
@@ -39,21 +40,34 @@ class RingReader {
   RingReader(const RingReader&) = delete;
   RingReader& operator=(const RingReader&) = delete;
 
+  // kDrain only. False: somebody else drains this file. Nobody may drain who has not claimed it.
+  bool claim();
+
+  const std::string& path() const { return path_; }
   uint32_t pid() const { return header_->pid; }
   uint32_t drainer_pid() const { return header_->drainer_pid; }
   uint64_t ring_bytes() const { return ring_bytes_; }
   ClockKind clock() const;
+  bool is_flight_recorder() const { return header_->overflow == Overflow::kFlightRecorder; }
+  uint32_t dump_requests() const { return header_->dump_requests.load(); }
+  // Whether the doorbell of drainer_pid() is rung for this file.
+  bool rings_doorbell() const { return header_->rings_doorbell == 1; }
+  Doorbell& own_doorbell() { return header_->doorbell; }
   bool finished() const { return header_->finished.load() == 1; }
   InfoMap process_info() const;
   uint32_t ring_count() const;
   uint64_t lost_events() const;  // of all rings and of threads without one
 
   bool closed(uint32_t ring) const { return controls_[ring].state.load() == RingState::kClosed; }
+  bool is_window(uint32_t ring) const {
+    return controls_[ring].role.load(std::memory_order_relaxed) == RingRole::kWindow;
+  }
+  uint64_t drained_position(uint32_t ring) const { return controls_[ring].read_position.load(); }
   uint64_t pending_bytes(uint32_t ring) const;
   uint64_t written_bytes() const;  // of all rings, since they began
 
   // Where a reader goes on that has read everything before `wanted`: not before what was drained
-  // (the writer may have used that space again), not behind what was written.
+  // or overwritten (the writer may have used that space again), not behind what was written.
   uint64_t resume_position(uint32_t ring, std::optional<uint64_t> wanted) const;
 
   // kLook only. What each ring holds at this moment, even while its process records and somebody
@@ -71,6 +85,8 @@ class RingReader {
   // kDrain only. A closed ring that is empty may be taken by a new thread.
   void free_if_drained(uint32_t ring);
 
+  bool is_deleted() const;
+
   // Whether the process that writes still has the file: locked or mapped.
   bool process_lives() const;
 
@@ -80,6 +96,8 @@ class RingReader {
   void copy_controls();
   bool positions_are_possible(uint32_t ring, uint64_t begin, uint64_t end) const;
   void copy_records(uint32_t ring, uint64_t begin, uint64_t end, RingRecords& records) const;
+  uint64_t oldest_position(uint32_t ring) const;
+  static void leave_out_before(uint64_t position, RingRecords& records);
   void keep_whole_records(uint32_t ring, RingRecords& records) const;
   void check_header() const;
 

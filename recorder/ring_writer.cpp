@@ -29,10 +29,11 @@ RingWriter::RingWriter(const Ring& ring)
       control_(*ring.control),
       mask_(ring.bytes - 1),
       write_position_(control_.write_position.load(std::memory_order_relaxed)),
-      known_read_position_(control_.read_position.load(std::memory_order_acquire)) {}
+      known_read_position_(control_.read_position.load(std::memory_order_acquire)),
+      unwatched_end_(known_read_position_ + ring.bytes / 2) {}
 
 bool RingWriter::append(const Event& event) {
-  std::byte* place = dropped_.events == 0 || report_dropped() ? reserve(sizeof(Event)) : nullptr;
+  std::byte* place = report_dropped() ? reserve(sizeof(Event)) : nullptr;
   if (place == nullptr) {
     drop(event);
     return false;
@@ -85,10 +86,25 @@ void RingWriter::publish(uint64_t bytes) {
 }
 
 bool RingWriter::make_room(uint64_t bytes) {
-  if (write_position_ + bytes - known_read_position_ <= ring_.bytes) return true;
+  return write_position_ + bytes <= unwatched_end_ || make_room_slowly(bytes);
+}
+
+bool RingWriter::make_room_slowly(uint64_t bytes) {
   known_read_position_ = control_.read_position.load(std::memory_order_acquire);
-  if (write_position_ + bytes - known_read_position_ <= ring_.bytes) return true;
-  return wait_for_room(bytes);
+  const uint64_t end = write_position_ + bytes;
+  unwatched_end_ = known_read_position_ + ring_.bytes / 2;
+  if (end <= unwatched_end_) return true;
+  wake_drainer();
+  const uint64_t full_end = known_read_position_ + ring_.bytes;
+  if (end > full_end) return wait_for_room(bytes);
+  // Until it has been drained the reader's cache line is looked at now and then only.
+  unwatched_end_ = std::min(full_end, end + ring_.bytes / 16);
+  return true;
+}
+
+void RingWriter::wake_drainer() const {
+  if (ring_.doorbell == nullptr) return;
+  ring_doorbell(*ring_.doorbell->load(std::memory_order_relaxed), kWorkRung);
 }
 
 bool RingWriter::wait_for_room(uint64_t bytes) {
@@ -115,6 +131,7 @@ void RingWriter::drop(const Event& event) {
 }
 
 bool RingWriter::report_dropped() {
+  if (dropped_.events == 0) return true;
   const auto payload = std::as_bytes(std::span(&dropped_, 1));
   if (!append_definition(RecordKind::kDropped, 0, {payload}, 0)) return false;
   dropped_ = {};

@@ -5,10 +5,11 @@
 //   ----------[records not drained]-[free.........]---   positions only grow; the ring holds
 //             <----- at most ring bytes ---------->      position & (bytes - 1)
 //
-// Where there is no room, it waits at most kMaxWait_us for all records between two calls of
-// begin_event() together, and not at all after whoever drains has not moved for kPatience_us: it is
-// dead, or its disk is full. Then the record is refused; refused events are counted, and reported
-// by a kDropped record as soon as there is room.
+// It wakes whoever drains when the ring is half full. Where there is no room, it waits at most
+// kMaxWait_us for all records between two calls of begin_event() together, and not at all after
+// whoever drains has not moved for kPatience_us: it is dead, or its disk is full. Then the record
+// is refused; refused events are counted, and reported by a kDropped record as soon as there is
+// room.
 //
 // Used by its thread alone. No lock, no allocation, no system call except while waiting.
 #pragma once
@@ -34,6 +35,12 @@ class RingWriter {
   // False: dropped and counted.
   bool append(const Event& event);
 
+  // An event that has to be left out although there may be room for it.
+  void drop(const Event& event);
+
+  // Reports what was dropped. False: no room now.
+  bool report_dropped();
+
   // What does not fit the record's length field or half the ring is cut, and flagged so. False: no
   // room now.
   bool append_definition(RecordKind kind, uint32_t id,
@@ -49,15 +56,16 @@ class RingWriter {
   std::byte* reserve(uint64_t bytes);
   void publish(uint64_t bytes);
   bool make_room(uint64_t bytes);
+  bool make_room_slowly(uint64_t bytes);
   bool wait_for_room(uint64_t bytes);
-  void drop(const Event& event);
-  bool report_dropped();
+  void wake_drainer() const;
 
   const Ring ring_;
   RingControl& control_;
   const uint64_t mask_;
   uint64_t write_position_;
   uint64_t known_read_position_;   // at least this much has been drained
+  uint64_t unwatched_end_;         // up to here there is room and nobody need be woken
   uint64_t wait_deadline_ns_ = 0;  // 0: not waited since begin_event()
   // Where read_position stood when a wait was in vain, and since when.
   uint64_t stalled_position_ = ~0ull;

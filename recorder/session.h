@@ -107,12 +107,14 @@ struct Session {
 
   // Events that the process made and nobody could keep: no room in a ring, no ring.
   uint64_t lost_events = 0;
+  // Among them those that a flight recorder wrote over.
+  uint64_t overwritten_events = 0;
 
   // The file has its end and no damage: everything that was recorded, except lost_events, is here.
   bool complete = false;
   // The process left by exit, not by a signal or _exit. Of no meaning for what is in the session.
   bool finished = false;
-  // What is wrong with the files, for the user: one line each. Empty if complete.
+  // What is wrong with the files or not in them, for the user: one line each.
   std::vector<std::string> problems;
 
   // Time of `ticks` by the two clock points in `info`.

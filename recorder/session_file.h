@@ -9,7 +9,8 @@
 // A file without a trailer comes from a session that did not end: it is read chunk by chunk up to
 // the first damaged one. Chunks are independent: kInfo payloads are UTF-8 `key=value` lines (later
 // ones win; \n and \\ in values are escaped as "\n", "\\"), kRecords payloads are the records of
-// one ring in order.
+// one ring in order. kWindow payloads are events of a flight recorder's window (ring_file.h); what
+// lies between the positions of two of them was written over.
 #pragma once
 
 #include <cstddef>
@@ -31,18 +32,21 @@ struct SessionFileHeader {
 };
 static_assert(sizeof(SessionFileHeader) == 16);
 
-enum class ChunkType : uint8_t { kInfo = 1, kRecords = 2, kIndex = 3 };
+enum class ChunkType : uint8_t { kInfo = 1, kRecords = 2, kIndex = 3, kWindow = 4 };
+constexpr bool holds_records(ChunkType type) {
+  return type == ChunkType::kRecords || type == ChunkType::kWindow;
+}
 enum class ChunkCodec : uint8_t { kStored = 0, kZstd = 1 };
 
 struct ChunkHeader {
   uint32_t magic;
   ChunkType type;
   ChunkCodec codec;
-  uint16_t ring;            // kRecords: which ring
+  uint16_t ring;            // kRecords, kWindow: which ring
   uint32_t raw_bytes;       // after decoding, at most kMaxChunkRawBytes
   uint32_t stored_bytes;    // in the file, after this header
-  uint64_t begin_position;  // kRecords: position in the ring of the first record; a chunk that
-                            // repeats positions is skipped
+  uint64_t begin_position;  // kRecords, kWindow: position in the ring of the first record; a chunk
+                            // that repeats positions is skipped
   uint64_t checksum;        // of this header and the stored payload: checksum.h
 };
 static_assert(sizeof(ChunkHeader) == 32);

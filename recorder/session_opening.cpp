@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <exception>
@@ -36,20 +37,52 @@ void make_folder_of(const std::string& path) {
 }
 
 // A process that executes another program keeps its pid: the second session is called NAME-2.
-RingFileWriter* create_ring_file(const std::string& name, RingFileSetup setup) {
+// Returns that name; empty: there are too many.
+std::string unused_name(const std::string& name) {
   for (int number = 1; number <= kMaxSessionsOfOneName; ++number) {
     const std::string unique = number == 1 ? name : name + "-" + std::to_string(number);
-    if (access((unique + kSessionFileSuffix).c_str(), F_OK) == 0) continue;
-    setup.path = unique + kRingFileSuffix;
-    RingFileWriter* file = RingFileWriter::create(setup);
-    if (file != nullptr || errno != EEXIST) return file;
+    const bool used = access((unique + kSessionFileSuffix).c_str(), F_OK) == 0 ||
+                      access((unique + kRingFileSuffix).c_str(), F_OK) == 0;
+    if (!used) return unique;
   }
-  errno = EEXIST;
-  return nullptr;
+  return {};
+}
+
+// What the kernel says where files cannot be mapped shared and writable: FUSE, 9p.
+bool has_no_shared_mappings(int error) {
+  return error == ENODEV || error == EINVAL || error == EOPNOTSUPP;
+}
+
+// Creates NAME.ring. Elsewhere where the folder's file system cannot map it: then a thread of this
+// process drains it into NAME.vrams.
+void create_ring_file(const std::string& name, RingFileSetup& setup, RecordingSession& session) {
+  setup.path = name + kRingFileSuffix;
+  session.session_path = name + kSessionFileSuffix;
+  session.file = RingFileWriter::create(setup);
+  if (session.file != nullptr || !has_no_shared_mappings(errno)) return;
+  const std::string path = setup.path;
+  setup.drainer_pid = 0;
+  setup.drainer_doorbell = nullptr;
+  for (const char* folder : {"/dev/shm", "/tmp"}) {
+    setup.path = folder + path.substr(path.rfind('/'));
+    session.file = RingFileWriter::create(setup);
+    if (session.file == nullptr) continue;
+    log_warning(
+        "%s: its file system has no shared memory mappings; using %s, which is where the "
+        "last events are if this process is killed",
+        path.c_str(), setup.path.c_str());
+    return;
+  }
+  setup.path = path;
 }
 
 bool drainer_lives(uint32_t pid) {
   return pid != 0 && (kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM);
+}
+
+const char* reason(int error) {
+  return error == EFBIG ? "it would exceed the limit of a file's size (ulimit -f)"
+                        : std::strerror(error);
 }
 
 // With a second point 1 ms later the rate of the ticks is known even if the process dies at once.
@@ -61,35 +94,66 @@ InfoMap describe(const Configuration& configuration, ClockKind clock, const Cloc
   return info;
 }
 
+void start_drain_thread(RecordingSession& session) {
+  session.file->set_own_drainer();
+  session.drain_thread = DrainThread::start(session.file->path(), session.session_path);
+}
+
+RingFileSetup ring_file_setup(const RecordingSession& session) {
+  const Configuration& configuration = session.configuration;
+  RingFileSetup setup;
+  setup.ring_bytes = configuration.ring_bytes;
+  setup.overflow = configuration.overflow;
+  // A thread has two rings then.
+  if (setup.overflow == Overflow::kFlightRecorder) {
+    setup.ring_bytes = std::max(kMinRingBytes, setup.ring_bytes / 2);
+  }
+  if (drainer_lives(configuration.drainer_pid)) {
+    setup.drainer_pid = configuration.drainer_pid;
+    setup.drainer_doorbell =
+        find_doorbell(configuration.drainer_pid, configuration.drainer_doorbell);
+  }
+  setup.clock = session.clock;
+  setup.start = clock_point(session.clock);
+  setup.process_info = format_info(describe(configuration, session.clock, setup.start));
+  return setup;
+}
+
 void open_files(RecordingSession& session) {
-  Configuration& configuration = session.configuration;
-  if (!drainer_lives(configuration.drainer_pid)) configuration.drainer_pid = 0;
   PatternValues values;
   values.host = host_name();
   values.pid = static_cast<uint32_t>(getpid());
   values.rank = detect_rank(environ);
-  const std::string name = absolute(expand_pattern(configuration.output, values));
+  const std::string name = absolute(expand_pattern(session.configuration.output, values));
   make_folder_of(name);
-
-  RingFileSetup setup;
-  setup.ring_bytes = configuration.ring_bytes;
-  setup.drainer_pid = configuration.drainer_pid;
-  setup.clock = session.clock;
-  setup.start = clock_point(session.clock);
-  setup.process_info = format_info(describe(configuration, session.clock, setup.start));
-  session.file = create_ring_file(name, setup);
+  RingFileSetup setup = ring_file_setup(session);
+  errno = EEXIST;
+  while (session.file == nullptr && errno == EEXIST) {  // others may look for a name meanwhile
+    const std::string unique = unused_name(name);
+    if (unique.empty()) break;
+    create_ring_file(unique, setup, session);
+  }
   if (session.file == nullptr) {
     log_warning("%s%s: cannot be created: %s; this process is not recorded", name.c_str(),
-                kRingFileSuffix, std::strerror(errno));
+                kRingFileSuffix, reason(errno));
     return;
   }
   log_info("recording into %s", session.file->path().c_str());
-  if (configuration.drainer_pid == 0) {
-    session.drain_thread = DrainThread::start(session.file->path());
+  if (setup.drainer_pid == 0) {
+    start_drain_thread(session);
+  } else {
+    session.file->wake_drainer(kNewFileRung);
   }
 }
 
 }  // namespace
+
+void replace_dead_drainer(RecordingSession& session) {
+  if (session.file == nullptr || session.drain_thread != nullptr) return;
+  if (session.file->drainer_lives()) return;
+  log_info("%s is drained by this process now: its drainer is gone", session.file->path().c_str());
+  start_drain_thread(session);
+}
 
 RecordingSession* open_recording_session(ClockKind clock) {
   auto* session = new RecordingSession;

@@ -65,12 +65,16 @@ SessionStream::SessionStream(const std::string& path) : decoder_(session_) {
   }
 }
 
+// Windows come behind the rings that say whose they are; those hold no events.
 void SessionStream::fill_all() {
-  for (uint32_t ring = 0; ring < queues_.size(); ++ring) {
-    Queue& queue = queues_[ring];
-    queue.has_left = !queue.left.bytes.empty() || !queue.left.problem.empty();
-    fill(ring);
-    if (!queue.events.empty()) waiting_.push_back(ring);
+  for (const bool windows : {false, true}) {
+    for (uint32_t ring = 0; ring < queues_.size(); ++ring) {
+      Queue& queue = queues_[ring];
+      if (queue.window != windows) continue;
+      queue.has_left = !queue.left.bytes.empty() || !queue.left.problem.empty();
+      fill(ring);
+      if (!queue.events.empty()) waiting_.push_back(ring);
+    }
   }
   std::ranges::make_heap(waiting_, later_first());
 }
@@ -101,7 +105,10 @@ void SessionStream::look_into_ring_file() {
   if (!ring_file) return;
   std::vector<RingRecords> rings = ring_file->look();
   queues_.resize(rings.size());
-  for (size_t ring = 0; ring < rings.size(); ++ring) queues_[ring].left = std::move(rings[ring]);
+  for (size_t ring = 0; ring < rings.size(); ++ring) {
+    queues_[ring].window = rings[ring].window;
+    queues_[ring].left = std::move(rings[ring]);
+  }
   session_.info = ring_file->process_info();
   session_.info["finished"] = ring_file->finished() ? "1" : "0";
   lost_in_rings_ = ring_file->lost_events();
@@ -151,16 +158,25 @@ void SessionStream::scan_session_file() {
       if (!running_ || !chunks_->interrupted()) add_problem(chunks_->problem());
       return;
     }
-    const bool is_records = place.header.type == ChunkType::kRecords;
-    if (step == ChunkReader::Step::kDamaged || (!is_records && !chunks_->load(place))) {
+    if (step == ChunkReader::Step::kDamaged) {
       add_problem(chunks_->problem());
-    } else if (is_records) {
-      if (place.header.ring >= queues_.size()) queues_.resize(size_t{place.header.ring} + 1);
-      queues_[place.header.ring].chunks.push_back(place);
-    } else if (place.header.type == ChunkType::kInfo) {
-      const auto& payload = chunks_->payload();
-      parse_info({reinterpret_cast<const char*>(payload.data()), payload.size()}, session_.info);
+    } else {
+      take_chunk(place);
     }
+  }
+}
+
+void SessionStream::take_chunk(const ChunkReader::Place& place) {
+  const ChunkHeader& header = place.header;
+  if (holds_records(header.type)) {
+    if (header.ring >= queues_.size()) queues_.resize(size_t{header.ring} + 1);
+    queues_[header.ring].chunks.push_back(place);
+    queues_[header.ring].window = header.type == ChunkType::kWindow;
+  } else if (!chunks_->load(place)) {
+    add_problem(chunks_->problem());
+  } else if (header.type == ChunkType::kInfo) {
+    const auto& payload = chunks_->payload();
+    parse_info({reinterpret_cast<const char*>(payload.data()), payload.size()}, session_.info);
   }
 }
 
@@ -180,16 +196,28 @@ void SessionStream::describe_process() {
 }
 
 void SessionStream::count_lost_events() {
-  session_.lost_events = std::max(
-      {session_.lost_events, lost_events_said_, decoder_.dropped_events(), lost_in_rings_});
+  session_.overwritten_events =
+      std::max(session_.overwritten_events, decoder_.overwritten_events());
+  const uint64_t dropped = std::max({lost_events_said_, decoder_.dropped_events(), lost_in_rings_});
+  session_.lost_events = std::max(session_.lost_events, session_.overwritten_events + dropped);
 }
 
 const SessionEvent* SessionStream::next() {
   if (returned_) step_on();
-  if (waiting_.empty()) return nullptr;
+  if (waiting_.empty()) {
+    say_what_was_overwritten();
+    return nullptr;
+  }
   returned_ = true;
   const Queue& queue = queues_[waiting_.front()];
   return &queue.events[queue.begin];
+}
+
+void SessionStream::say_what_was_overwritten() {
+  if (std::exchange(ended_, true) || session_.overwritten_events == 0) return;
+  session_.problems.push_back(
+      session_.path + ": a flight recorder's: " + std::to_string(session_.overwritten_events) +
+      " older events were overwritten");
 }
 
 // Behind the event that next() returned: the first of `waiting_`.
@@ -242,7 +270,11 @@ bool SessionStream::decode_more(uint32_t ring) {
 
 void SessionStream::decode(const std::string& path, uint32_t ring, uint64_t begin_position,
                            std::span<const std::byte> records) {
-  if (decoder_.decode(ring, begin_position, records, queues_[ring].events)) return;
+  Queue& queue = queues_[ring];
+  if (queue.window) {
+    return decoder_.decode_window(ring, begin_position, records, queue.events);
+  }
+  if (decoder_.decode(ring, begin_position, records, queue.events)) return;
   add_problem(path + ": events of ring " + std::to_string(ring) + " are missing before position " +
               std::to_string(begin_position));
 }

@@ -45,6 +45,7 @@ class SessionStream {
   // Events of one ring: decoded ones from `begin` on, then those of `chunks` from `next_chunk` on,
   // then `left`.
   struct Queue {
+    bool window = false;  // of a flight recorder
     std::vector<ChunkReader::Place> chunks;
     size_t next_chunk = 0;
     RingRecords left;       // not drained
@@ -59,6 +60,7 @@ class SessionStream {
   std::unique_ptr<RingReader> open_ring_file();
   void open_session_file();
   void scan_session_file();
+  void take_chunk(const ChunkReader::Place& place);
   void describe_process();
   void count_lost_events();
   void step_on();
@@ -66,6 +68,7 @@ class SessionStream {
   bool decode_more(uint32_t ring);
   void decode(const std::string& path, uint32_t ring, uint64_t begin_position,
               std::span<const std::byte> records);
+  void say_what_was_overwritten();
   void add_problem(std::string problem);
 
   // Compares rings by their next events: a heap's first one is the earliest.
@@ -83,6 +86,7 @@ class SessionStream {
   bool returned_ = false;          // next() has returned the first event of the first ring
   bool rewound_ = false;
   bool running_ = false;
+  bool ended_ = false;             // next() has returned nullptr
   uint64_t lost_events_said_ = 0;  // in the session file
   uint64_t lost_in_rings_ = 0;
 };

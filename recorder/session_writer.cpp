@@ -1,6 +1,7 @@
 #include "recorder/session_writer.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -71,7 +72,7 @@ void SessionWriter::take_over_chunks() {
     const ChunkReader::Place& place = chunks.place();
     uint32_t events = 0;
     if (chunks.load(place)) {
-      if (place.header.type == ChunkType::kRecords) whole_records_bytes(chunks.payload(), events);
+      if (holds_records(place.header.type)) whole_records_bytes(chunks.payload(), events);
       note_chunk(place.offset, place.header, events);
     } else {
       index_.push_back({place.offset, 0, place.header.type, {}});  // damaged: kept as it is
@@ -98,12 +99,18 @@ bool SessionWriter::write_info(const InfoMap& info) {
 }
 
 bool SessionWriter::write_records(uint32_t ring, uint64_t begin_position,
-                                  std::span<const std::byte> records, uint32_t events) {
+                                  std::span<const std::byte> records, uint32_t events,
+                                  ChunkType type) {
   ChunkHeader header{};
-  header.type = ChunkType::kRecords;
+  header.type = type;
   header.ring = static_cast<uint16_t>(ring);
   header.begin_position = begin_position;
   return write_chunk(header, records, events);
+}
+
+bool SessionWriter::is_deleted() const {
+  struct stat status {};
+  return fstat(fd_, &status) == 0 && status.st_nlink == 0;
 }
 
 uint64_t SessionWriter::end_position(uint32_t ring) const {
@@ -156,7 +163,7 @@ bool SessionWriter::write_chunk(ChunkHeader header, std::span<const std::byte> r
 void SessionWriter::note_chunk(uint64_t offset, const ChunkHeader& header, uint32_t events) {
   index_.push_back({offset, events, header.type, {}});
   events_ += events;
-  if (header.type != ChunkType::kRecords) return;
+  if (!holds_records(header.type)) return;
   uint64_t& end = end_positions_[header.ring];
   end = std::max(end, header.begin_position + header.raw_bytes);
 }

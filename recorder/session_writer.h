@@ -37,14 +37,17 @@ class SessionWriter {
   bool write_info(const InfoMap& info);
 
   // Whole records of one ring, in order; at most kMaxChunkRawBytes. `events`: how many of them are
-  // events.
+  // events. `type`: kRecords, or kWindow.
   bool write_records(uint32_t ring, uint64_t begin_position, std::span<const std::byte> records,
-                     uint32_t events);
+                     uint32_t events, ChunkType type = ChunkType::kRecords);
 
   // Index and trailer: the file is complete. Chunks written later replace them; then finish again.
   bool finish();
 
   uint64_t events() const { return events_; }
+
+  // Nobody will find what is written.
+  bool is_deleted() const;
 
   // Behind the last record of `ring` in the file; 0: there is none.
   uint64_t end_position(uint32_t ring) const;

@@ -10,36 +10,57 @@ namespace vramscope {
 
 ThreadLog::ThreadLog(const Setup& setup)
     : writer_(setup.ring),
+      window_(setup.window ? std::optional<WindowWriter>(*setup.window) : std::nullopt),
       stacks_(setup.python_stacks || setup.native_stacks ? make_stack_capture() : nullptr),
       api_names_(setup.api_names),
       python_stacks_(setup.python_stacks && stacks_ != nullptr),
       native_stacks_(setup.native_stacks && stacks_ != nullptr) {}
 
-void ThreadLog::record(const Event& event, const CallSite& site) {
+// What an id stands for is never dropped: where it finds no room the event is, and the id is
+// defined when it is next needed. So each event that is kept comes with its whole stack.
+bool ThreadLog::record(const Event& event, const CallSite& site) {
   writer_.begin_event();
+  undefined_ = false;
   if (!thread_defined_) thread_defined_ = define_thread();
   if (event.api < kMaxApis && !defined_apis_[event.api]) define_api(event.api);
   Event complete = event;
   if (python_stacks_) complete.python_stack = stacks_->python(*this);
   if (native_stacks_) complete.native_stack = stacks_->native(site, *this);
-  // Nothing of the stream means anything before its thread is known.
-  if (thread_defined_) {
-    writer_.append(complete);
-  } else {
-    writer_.count_dropped_event();
-  }
+  if (!undefined_) return append(complete);
+  writer_.drop(complete);
+  return false;
+}
+
+bool ThreadLog::append(const Event& event) {
+  if (!window_) return writer_.append(event);
+  writer_.report_dropped();
+  window_->append(event);
+  return true;
+}
+
+void ThreadLog::close() {
+  RingFileWriter::close_ring(writer_.ring());
+  if (window_) RingFileWriter::close_ring(window_->ring());
 }
 
 bool ThreadLog::define(RecordKind kind, uint32_t id,
                        std::initializer_list<std::span<const std::byte>> parts, uint8_t flags) {
-  return writer_.append_definition(kind, id, parts, flags);
+  const bool defined = writer_.append_definition(kind, id, parts, flags);
+  undefined_ = undefined_ || !defined;
+  return defined;
 }
 
 bool ThreadLog::define_thread() {
   ThreadDefinition definition{};
   pthread_getname_np(pthread_self(), definition.name, sizeof(definition.name));
   const auto thread_id = static_cast<uint32_t>(syscall(SYS_gettid));
-  return define(RecordKind::kThread, thread_id, {std::as_bytes(std::span(&definition, 1))}, 0);
+  if (!define(RecordKind::kThread, thread_id, {std::as_bytes(std::span(&definition, 1))}, 0)) {
+    return false;
+  }
+  if (!window_) return true;
+  const uint64_t position = window_->position();
+  return define(RecordKind::kWindow, window_->ring().index,
+                {std::as_bytes(std::span(&position, 1))}, 0);
 }
 
 void ThreadLog::define_api(uint16_t api) {

@@ -6,10 +6,12 @@
 #include <bitset>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "recorder/definition_sink.h"
 #include "recorder/ring_writer.h"
 #include "recorder/stacks/stack_capture.h"
+#include "recorder/window_writer.h"
 
 namespace vramscope {
 
@@ -25,12 +27,14 @@ class ThreadLog final : public DefinitionSink {
     ApiNames api_names;
     bool python_stacks;
     bool native_stacks;
+    // Of a flight recorder; then `ring` is for definitions alone.
+    std::optional<Ring> window = std::nullopt;
   };
 
   explicit ThreadLog(const Setup& setup);
 
-  // The event's stacks are captured here.
-  void record(const Event& event, const CallSite& site);
+  // The event's stacks are captured here. False: dropped and counted.
+  bool record(const Event& event, const CallSite& site);
 
   bool define(RecordKind kind, uint32_t id, std::initializer_list<std::span<const std::byte>> parts,
               uint8_t flags) override;
@@ -38,21 +42,24 @@ class ThreadLog final : public DefinitionSink {
   void count_dropped_event() { writer_.count_dropped_event(); }
 
   // The thread ends.
-  void close() { RingFileWriter::close_ring(writer_.ring()); }
+  void close();
 
  private:
   // Entry points with larger ids are recorded without a name.
   static constexpr size_t kMaxApis = 1024;
 
   bool define_thread();
+  bool append(const Event& event);
   void define_api(uint16_t api);
 
   RingWriter writer_;
+  std::optional<WindowWriter> window_;
   const std::unique_ptr<StackCapture> stacks_;
   const ApiNames api_names_;
   const bool python_stacks_;
   const bool native_stacks_;
   bool thread_defined_ = false;
+  bool undefined_ = false;  // of the event at hand: something found no room
   std::bitset<kMaxApis> defined_apis_;
 };
 

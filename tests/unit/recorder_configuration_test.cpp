@@ -47,7 +47,7 @@ TEST(Configuration, MalformedValuesAreNamedInOneLineEach) {
       "VRAMSCOPE_RING=abc: not a size (example: 1MiB); using 1MiB",
       "VRAMSCOPE_STACKS=perl: not one of python,native, python, native, none; using python,native",
       "VRAMSCOPE_LOG=loud: not one of off, warn, info; using warn",
-      "VRAMSCOPE_OVERFLOW=never: unknown (possible: wait); using wait",
+      "VRAMSCOPE_OVERFLOW=never: not one of wait, flight-recorder; using wait",
       "VRAMSCOPE_DRAINER=me: not a process id; using a thread of this process",
       "VRAMSCOPE_OUTPUT=: empty (example: out/%h-%p); using vramscope-%h-%p",
   };

@@ -368,7 +368,7 @@ TEST(Session, DamagedRingFilesAreSurvived) {
       try {
         auto reader = RingReader::open(path, RingReader::Access::kDrain);
         if (!reader) continue;
-        ProcessDrain drain(path, std::move(reader));
+        ProcessDrain drain(std::move(reader));
         drain.drain(ProcessDrain::Amount::kEverything);
       } catch (const FileError&) {
       }

@@ -68,9 +68,11 @@ void append_to_list(std::string& list, const std::string& path) {
 
 void record_into(Variables& variables, const JobEnvironmentOptions& options) {
   variables["VRAMSCOPE_OUTPUT"] = options.output_pattern;
-  variables["VRAMSCOPE_DRAINER"] = std::to_string(getpid());
+  std::string& drainer = variables["VRAMSCOPE_DRAINER"] = std::to_string(getpid());
+  if (options.doorbell >= 0) drainer.append(":").append(std::to_string(options.doorbell));
   set_if_given(variables, "VRAMSCOPE_STACKS", options.stacks);
   set_if_given(variables, "VRAMSCOPE_RING", options.ring);
+  set_if_given(variables, "VRAMSCOPE_OVERFLOW", options.overflow);
 }
 
 void simulate(Variables& variables, const PreloadLibraries& libraries,

@@ -17,6 +17,8 @@ struct JobEnvironmentOptions {
   std::string output_pattern;  // session files without suffix
   std::string stacks;          // empty: as the job's environment says
   std::string ring;
+  std::string overflow;
+  int doorbell = -1;  // number of this process's SharedDoorbell; -1: there is none
   SimulatedGpu simulated;
 };
 

@@ -16,8 +16,9 @@
 namespace vramscope {
 namespace {
 
-// For the signal handler, which has no other way to it.
+// For the signal handlers, which have no other way to them.
 std::atomic<pid_t> job_pid{0};
+std::atomic<Doorbell*> job_end_bell{nullptr};
 
 constexpr int kPassedOnSignals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGUSR1,
                                     SIGUSR2, SIGCONT, SIGALRM, SIGWINCH};
@@ -27,6 +28,20 @@ void pass_on(int signal_number, siginfo_t* info, void*) {
   const pid_t pid = job_pid.load();
   const bool sent_by_process = info->si_code <= 0;
   if (pid > 0 && sent_by_process && info->si_pid != pid) kill(pid, signal_number);
+}
+
+void tell_end(int) { ring_doorbell(*job_end_bell.load(), kStopRung); }
+
+// Returns whether SIGCHLD was ignored: then the kernel would reap the job unseen.
+bool watch_end(Doorbell& bell) {
+  job_end_bell.store(&bell);
+  struct sigaction before {};
+  struct sigaction action {};
+  action.sa_handler = tell_end;
+  action.sa_flags = SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGCHLD, &action, &before);
+  return before.sa_handler == SIG_IGN;
 }
 
 void pass_on_signals() {
@@ -64,7 +79,7 @@ void execute(const std::string& path, const std::vector<std::string>& arguments,
 }  // namespace
 
 JobProcess::JobProcess(const std::string& path, const std::vector<std::string>& arguments,
-                       const std::vector<std::string>& environment) {
+                       const std::vector<std::string>& environment, Doorbell& bell) {
   // Closed by a successful exec, else it brings errno.
   int error_pipe[2];
   if (pipe2(error_pipe, O_CLOEXEC) != 0) {
@@ -72,8 +87,10 @@ JobProcess::JobProcess(const std::string& path, const std::vector<std::string>& 
   }
   const std::vector<char*> environment_pointers = pointers(environment);
   pass_on_signals();
+  const bool child_ignores_end = watch_end(bell);
   pid_ = fork();
   if (pid_ == 0) {
+    if (child_ignores_end) signal(SIGCHLD, SIG_IGN);
     execute(path, arguments, environment_pointers.data());
     const int error = errno;
     [[maybe_unused]] const ssize_t written = write(error_pipe[1], &error, sizeof(error));

@@ -7,14 +7,17 @@
 #include <string>
 #include <vector>
 
+#include "recorder/doorbell.h"
+
 namespace vramscope {
 
 class JobProcess {
  public:
   // From now on this process passes on the signals that are sent to it alone, and leaves the
   // terminal's to the job. At most one job in a process. Throws UserError if there can be no child.
+  // `bell` rings when the job has ended, and lives as long as this process.
   JobProcess(const std::string& path, const std::vector<std::string>& arguments,
-             const std::vector<std::string>& environment);
+             const std::vector<std::string>& environment, Doorbell& bell);
 
   // errno of why the program could not be executed; 0: it runs (or has run).
   int exec_error() const { return exec_error_; }

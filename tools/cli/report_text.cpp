@@ -83,7 +83,8 @@ class ReportText {
     if (process.lost_events > 0)
       add_warning(
           plural(process.lost_events, "event") +
-          " found no room in the ring: what follows is incomplete; use a larger VRAMSCOPE_RING");
+          " found no room: what follows is incomplete; use a larger VRAMSCOPE_RING, or see what "
+          "the job's warnings said of the disk");
     if (process.counters.differences > 0)
       add_warning("the framework's own counters differ from these figures after " +
                   plural(process.counters.differences, "event") + ", by at most " +

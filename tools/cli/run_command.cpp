@@ -14,6 +14,7 @@
 
 #include "recorder/configuration.h"
 #include "recorder/folder_drainer.h"
+#include "recorder/session_file.h"
 #include "tools/cli/command.h"
 #include "tools/cli/job_command_line.h"
 #include "tools/cli/job_environment.h"
@@ -35,23 +36,33 @@ constexpr int kNotExecutableStatus = 126;
 constexpr uint64_t kPatience_us = 3'000'000;
 
 struct RunOptions {
-  std::string output;
-  std::string stacks;
-  std::string ring;
+  std::optional<std::string> output;
+  std::optional<std::string> stacks;
+  std::optional<std::string> ring;
+  std::optional<std::string> overflow;
   bool simulates = false;
   SimulatedGpu simulated;
 };
 
+std::string quoted(const std::string& value) { return value.empty() ? "''" : value; }
+
 void check_options(const RunOptions& options) {
   bool python = false;
   bool native = false;
-  if (!options.stacks.empty() && !parse_stacks(options.stacks, python, native)) {
-    throw UserError("--stacks " + options.stacks +
+  if (options.output && options.output->empty()) {
+    throw UserError("-o: no folder given (example: -o runs/today)");
+  }
+  if (options.stacks && !parse_stacks(*options.stacks, python, native)) {
+    throw UserError("--stacks " + quoted(*options.stacks) +
                     ": unknown; possible are python,native, python, native, none");
   }
-  if (!options.ring.empty() && !parse_ring_size(options.ring)) {
-    throw UserError("--ring " + options.ring +
+  if (options.ring && !parse_ring_size(*options.ring)) {
+    throw UserError("--ring " + quoted(*options.ring) +
                     ": not a power of two from 64KiB to 64MiB (example: 1MiB)");
+  }
+  if (options.overflow && !parse_overflow(*options.overflow)) {
+    throw UserError("--overflow " + quoted(*options.overflow) +
+                    ": unknown; possible are wait, flight-recorder");
   }
   const SimulatedGpu& simulated = options.simulated;
   if (!options.simulates) {
@@ -95,7 +106,11 @@ class OutputFolder {
     if (fd < 0) fail("cannot be written to", std::strerror(errno));
     close(fd);
     unlink(probe.c_str());
+    before_ = count_sessions();
   }
+
+  // Session files that were not there before the job.
+  size_t new_sessions() const { return count_sessions() - std::min(before_, count_sessions()); }
 
   void remove_if_unused() const {
     if (created_) rmdir(path_.c_str());
@@ -109,7 +124,17 @@ class OutputFolder {
     throw UserError(shown_ + ": " + what + ": " + why + "; choose another folder with -o");
   }
 
+  size_t count_sessions() const {
+    size_t count = 0;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(path_, error)) {
+      count += entry.path().extension() == kSessionFileSuffix ? 1 : 0;
+    }
+    return count;
+  }
+
   const std::string shown_;
+  size_t before_ = 0;
   std::string path_;
   bool created_ = false;
 };
@@ -125,31 +150,44 @@ std::string session_pattern(const OutputFolder& folder) {
   return without_placeholders(folder.path()) + (detect_rank(environ) ? "/rank%r-%p" : "/%h-%p");
 }
 
-void pause_us(uint64_t us) {
-  const timespec pause{0, static_cast<long>(us * 1000)};
-  nanosleep(&pause, nullptr);  // the job's end (SIGCHLD) shows at the next look
-}
-
 void print_summary(const FolderDrainer& drainer, const OutputFolder& folder) {
   const FolderDrainer::Totals totals = drainer.totals();
   const std::string& shown = folder.shown();
   for (const uint32_t pid : drainer.living_pids()) {
     std::fprintf(stderr,
-                 "vramscope: process %u still runs and is no longer drained; what is in its ring "
-                 "file is read too\n",
-                 pid);
+                 "vramscope: process %u still runs, and goes on by itself; see 'vramscope report "
+                 "--pid %u'\n",
+                 pid, pid);
   }
-  if (totals.processes == 0) {
+  for (const std::string& path : drainer.unwritten()) {
+    std::fprintf(
+        stderr,
+        "vramscope: %s: holds what could not be written; make room, then 'vramscope recover "
+        "%s'\n",
+        path.c_str(), shown.c_str());
+  }
+  if (access(folder.path().c_str(), F_OK) != 0) {
+    std::fprintf(stderr, "vramscope: %s was deleted while the job ran: nothing is left to report\n",
+                 shown.c_str());
+    return;
+  }
+  if (totals.processes == 0 && folder.new_sessions() == 0) {
     std::fprintf(stderr, "vramscope: no CUDA memory call was recorded\n");
     return folder.remove_if_unused();
   }
-  const std::string lost = totals.lost_events == 0
-                               ? std::string()
-                               : " (" + with_commas(totals.lost_events) + " more were lost)";
-  std::fprintf(stderr, "vramscope: %s events of %llu process%s in %s%s\n",
-               with_commas(totals.events).c_str(),
-               static_cast<unsigned long long>(totals.processes), totals.processes == 1 ? "" : "es",
-               shown.c_str(), lost.c_str());
+  std::string lost;
+  if (totals.lost_events != 0) lost = " (" + with_commas(totals.lost_events) + " more were lost)";
+  if (totals.overwritten_events != 0) {
+    lost += " (" + with_commas(totals.overwritten_events) + " older ones were overwritten)";
+  }
+  if (totals.processes == 0) {
+    std::fprintf(stderr, "vramscope: %s in %s, by the processes themselves\n",
+                 plural(folder.new_sessions(), "session").c_str(), shown.c_str());
+  } else {
+    std::fprintf(stderr, "vramscope: %s events of %s in %s%s\n", with_commas(totals.events).c_str(),
+                 plural(totals.processes, "process", "processes").c_str(), shown.c_str(),
+                 lost.c_str());
+  }
   std::fprintf(stderr, "vramscope: see 'vramscope report %s'\n", shown.c_str());
 }
 
@@ -160,16 +198,18 @@ int refuse(const std::string& command, int error) {
   return missing ? kNotFoundStatus : kNotExecutableStatus;
 }
 
-int run_and_drain(JobProcess& job, const OutputFolder& folder) {
+int run_and_drain(JobProcess& job, const OutputFolder& folder, Doorbell& bell) {
   FolderDrainer drainer(folder.path(), static_cast<uint32_t>(getpid()));
-  while (!job.ended()) pause_us(drainer.poll_us());
+  uint32_t rung = 0;
+  while (!job.ended()) rung = answer_doorbell(bell, drainer.poll_us(rung));
   drainer.finish(kPatience_us);
   print_summary(drainer, folder);
   return job.leave_like_job();
 }
 
-int run_unrecorded(JobProcess& job) {
-  while (!job.ended()) pause_us(10'000);
+int run_unrecorded(JobProcess& job, Doorbell& bell) {
+  constexpr uint64_t kSecond_us = 1'000'000;
+  while (!job.ended()) answer_doorbell(bell, kSecond_us);
   return job.leave_like_job();
 }
 
@@ -192,21 +232,27 @@ int run(const RunOptions& options, const std::vector<std::string>& command) {
 
   JobEnvironmentOptions environment;
   environment.record = !recording_is_disabled();
-  environment.stacks = options.stacks;
-  environment.ring = options.ring;
+  environment.stacks = options.stacks.value_or("");
+  environment.ring = options.ring.value_or("");
+  environment.overflow = options.overflow.value_or("");
   environment.simulated = options.simulated;
   const PreloadLibraries libraries = find_preload_libraries(options.simulates);
   std::optional<OutputFolder> folder;
   if (environment.record) {
-    folder.emplace(options.output.empty() ? default_folder() : options.output);
+    folder.emplace(options.output ? *options.output : default_folder());
     environment.output_pattern = session_pattern(*folder);
   }
-  JobProcess job(program.path, command, job_environment(environ, libraries, environment));
+  // Signal handlers ring it: it must not end before this process.
+  static const std::unique_ptr<SharedDoorbell> shared = SharedDoorbell::create();
+  static Doorbell own{0};
+  Doorbell& bell = shared ? shared->bell() : own;
+  if (shared) environment.doorbell = shared->number();
+  JobProcess job(program.path, command, job_environment(environ, libraries, environment), bell);
   if (job.exec_error() != 0) {
     if (folder) folder->remove_if_unused();
     return refuse(command.front(), job.exec_error());
   }
-  return folder ? run_and_drain(job, *folder) : run_unrecorded(job);
+  return folder ? run_and_drain(job, *folder, bell) : run_unrecorded(job, bell);
 }
 
 }  // namespace
@@ -219,6 +265,10 @@ RunCommand define_run_command(CLI::App& app) {
   app.add_option("--stacks", options->stacks, "python,native (default), python, native or none")
       ->type_name("KINDS");
   app.add_option("--ring", options->ring, "buffer for each thread [1MiB]")->type_name("SIZE");
+  app.add_option("--overflow", options->overflow,
+                 "when it is full: wait (default): wait 1 ms at most, then count what is lost; or "
+                 "flight-recorder: overwrite the oldest, keep what leads to an error or the end")
+      ->type_name("MODE");
   app.add_option("--simulate", options->simulated.gpu,
                  "run without a GPU, on a simulated one: h100, a100-80, l4...; or its memory: "
                  "80GiB; x2 behind it: two of them")
