@@ -39,7 +39,7 @@ def test_version():
 
 def test_help_names_every_command():
     text = vramscope_ok("--help")
-    assert [name for name in ("run", "report", "snapshot", "dump") if name not in text] == []
+    assert [name for name in ("run", "report", "snapshot", "dump", "recover") if name not in text] == []
 
 
 def test_the_small_program_is_reported(session):
@@ -57,6 +57,7 @@ def test_the_small_program_is_reported(session):
         (["report"], "RUN"),
         (["report", "--colour", "x"], "--colour"),
         (["snapshot"], "RUN"),
+        (["snapshot", "x"], "-o"),
         (["run", "--colour", "--", "true"], "--colour"),
         (["run"], "COMMAND"),
         (["run", "--simulate", "80Gigs", "--", "true"], "80Gigs"),

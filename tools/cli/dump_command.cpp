@@ -6,6 +6,7 @@
 
 #include "recorder/session_stream.h"
 #include "tools/cli/command.h"
+#include "tools/cli/run_choice.h"
 #include "tools/cli/text.h"
 #include "tools/formats/recording_file.h"
 #include "tools/formats/snapshot_reader.h"
@@ -15,7 +16,7 @@ namespace vramscope {
 namespace {
 
 struct DumpOptions {
-  std::string run;
+  RunChoice choice;
   bool blocks = false;
 };
 
@@ -121,7 +122,7 @@ void dump_file(const RunFile& file, bool is_first, const DumpOptions& options) {
 }
 
 int dump(const DumpOptions& options) {
-  const auto files = find_run_files(options.run);
+  const auto files = find_run_files(path_of(options.choice));
   std::vector<std::string> unreadable;
   size_t dumped = 0;
   for (const RunFile& file : files) {
@@ -142,8 +143,7 @@ int dump(const DumpOptions& options) {
 
 RunCommand define_dump_command(CLI::App& app) {
   const auto options = std::make_shared<DumpOptions>();
-  app.add_option("RUN", options->run, "session file, folder of session files, or pickle")
-      ->required();
+  add_run_choice(app, options->choice);
   app.add_flag("--blocks", options->blocks, "also what the framework's allocator handed out");
   return [options] { return dump(*options); };
 }

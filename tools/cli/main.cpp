@@ -20,6 +20,7 @@ constexpr Command kCommands[] = {
     {"report", "what filled the GPU, when and from which line", define_report_command},
     {"snapshot", "write a snapshot for PyTorch's memory_viz", define_snapshot_command},
     {"dump", "print the recorded calls, one a line", define_dump_command},
+    {"recover", "complete the sessions that killed processes left", define_recover_command},
 };
 
 int fail(const std::string& line) {

@@ -8,6 +8,7 @@
 #include "tools/cli/process_choice.h"
 #include "tools/cli/report_json.h"
 #include "tools/cli/report_text.h"
+#include "tools/cli/run_choice.h"
 #include "tools/cli/text.h"
 #include "tools/formats/recording_file.h"
 #include "tools/model/user_error.h"
@@ -16,7 +17,7 @@ namespace vramscope {
 namespace {
 
 struct ReportOptions {
-  std::string run;
+  RunChoice choice;
   std::string process;
   size_t top = 10;
   bool json = false;
@@ -24,10 +25,11 @@ struct ReportOptions {
 };
 
 int print_report(const ReportOptions& options) {
-  const Recording recording = open_recording(options.run, {.native_frames = options.native});
+  const std::string run = path_of(options.choice);
+  const Recording recording = open_recording(run, {.native_frames = options.native});
   warn_of_unreadable(recording.unreadable);
   std::vector<ProcessReport> reports;
-  for (const ProcessRecording* process : choose_processes(recording, options.process, options.run))
+  for (const ProcessRecording* process : choose_processes(recording, options.process, run))
     reports.push_back(report_process(*process));
   std::cout << (options.json ? report_json(reports, options.top)
                              : report_text(reports, options.top))
@@ -40,8 +42,7 @@ int print_report(const ReportOptions& options) {
 
 RunCommand define_report_command(CLI::App& app) {
   const auto options = std::make_shared<ReportOptions>();
-  app.add_option("RUN", options->run, "session file, folder of session files, or pickle")
-      ->required();
+  add_run_choice(app, options->choice);
   app.add_flag("--json", options->json, "for programs: the same figures as JSON, in bytes");
   app.add_option("--top", options->top, "stacks shown for each peak, 0 for all")
       ->capture_default_str();

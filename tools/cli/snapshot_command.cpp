@@ -9,6 +9,7 @@
 
 #include "tools/cli/command.h"
 #include "tools/cli/process_choice.h"
+#include "tools/cli/run_choice.h"
 #include "tools/cli/text.h"
 #include "tools/formats/recording_file.h"
 #include "tools/formats/snapshot_writer.h"
@@ -18,7 +19,7 @@ namespace vramscope {
 namespace {
 
 struct SnapshotOptions {
-  std::string run;
+  RunChoice choice;
   std::string output;
   std::string process;
   bool native = false;
@@ -56,9 +57,12 @@ std::string path_of(const ProcessRecording& process, const std::string& output, 
 }
 
 int write_snapshots(const SnapshotOptions& options) {
-  const Recording recording = open_recording(options.run, {.native_frames = options.native});
+  const std::string run = path_of(options.choice);
+  if (options.output.empty())
+    throw UserError("-o is missing: where to write (example: -o s.pickle)");
+  const Recording recording = open_recording(run, {.native_frames = options.native});
   warn_of_unreadable(recording.unreadable);
-  const auto chosen = choose_processes(recording, options.process, options.run);
+  const auto chosen = choose_processes(recording, options.process, run);
   std::multiset<int64_t> ranks;
   for (const ProcessRecording* process : chosen)
     if (process->rank) ranks.insert(*process->rank);
@@ -78,11 +82,9 @@ int write_snapshots(const SnapshotOptions& options) {
 
 RunCommand define_snapshot_command(CLI::App& app) {
   const auto options = std::make_shared<SnapshotOptions>();
-  app.add_option("RUN", options->run, "session file, folder of session files, or pickle")
-      ->required();
+  add_run_choice(app, options->choice);
   app.add_option("-o,--output", options->output,
-                 "the snapshot; with several processes S.pickle becomes S-rank0.pickle...")
-      ->required();
+                 "the snapshot; with several processes S.pickle becomes S-rank0.pickle...");
   app.add_option("--process", options->process, "only this process: a pid, or rankN");
   app.add_flag("--native", options->native, "append native frames to Python stacks");
   return [options] { return write_snapshots(*options); };
