@@ -19,26 +19,12 @@ class DataMoverTest : public testing::Test {
   }
 
   void copy(uint64_t destination, uint64_t source, uint64_t bytes) {
-    carry_out(mover_.plan_copy(destination, source, bytes), destination, source, bytes);
+    mover_.carry_out(mover_.plan_copy(destination, source, bytes), destination, source, bytes);
   }
 
   Memory memory_{{80 * kGiB}};
   DataMover mover_{memory_};
 };
-
-TEST(WrittenRanges, MergesWhatTouches) {
-  WrittenRanges ranges;
-  ranges.add(100, 10);
-  ranges.add(120, 10);
-  EXPECT_TRUE(ranges.covers(100, 10));
-  EXPECT_FALSE(ranges.covers(105, 20));
-  ranges.add(110, 10);
-  EXPECT_TRUE(ranges.covers(100, 30));
-  EXPECT_FALSE(ranges.covers(99, 2));
-  EXPECT_FALSE(ranges.covers(129, 2));
-  ranges.clear();
-  EXPECT_FALSE(ranges.covers(100, 1));
-}
 
 TEST_F(DataMoverTest, SmallCopiesRoundTrip) {
   const std::vector<int> sent = {1, 2, 3, 4, 5};
@@ -119,7 +105,7 @@ TEST_F(DataMoverTest, DiscardKeepsTheBytesAround) {
   const uint64_t device = allocate(kMiB);
   std::vector<char> ones(kMiB, 1);
   copy(device, host_address(ones.data()), kMiB);
-  carry_out(Movement::kDiscard, device + 100, 0, kMiB - 200);
+  mover_.carry_out(Movement::kDiscard, device + 100, 0, kMiB - 200);
   const auto* bytes = reinterpret_cast<const char*>(device);
   EXPECT_EQ(bytes[99], 1);
   EXPECT_EQ(bytes[100], 0);

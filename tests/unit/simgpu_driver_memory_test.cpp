@@ -76,6 +76,7 @@ TEST(SimgpuDriverMemory, LogsEveryMemoryCallOnce) {
     DRIVER_AS(cuMemAllocAsync, "cuMemAllocAsync_ptsz")(&pooled, 77, stream);
     DRIVER(cuMemFreeAsync)(pooled, stream);
     DRIVER(cuIpcCloseMemHandle)(0);
+    DRIVER(cuMemMapArrayAsync)(nullptr, 0, nullptr);
     CUdeviceptr old_address = 0;
     DRIVER_AS(cuMemAlloc, "cuMemAlloc")(&old_address, 4);
     const std::vector<std::string> expected = {
@@ -91,7 +92,8 @@ TEST(SimgpuDriverMemory, LogsEveryMemoryCallOnce) {
         "cuDeviceGetDefaultMemPool\t0\t0\t0x0\t0\t0x0\t" + hex(reinterpret_cast<uintptr_t>(pool)),
         "cuMemAllocAsync\t0\t0\t" + hex(pooled) + "\t77\t0x1\t0x0",
         "cuMemFreeAsync\t0\t-1\t" + hex(pooled) + "\t0\t0x1\t0x0",
-        "cuIpcCloseMemHandle\t801\t-1\t0x0\t0\t0x0\t0x0",
+        "cuIpcCloseMemHandle\t1\t-1\t0x0\t0\t0x0\t0x0",
+        "cuMemMapArrayAsync\t801\t-1\t0x0\t0\t0x0\t0x0",
         "cuMemAlloc\t801\t-1\t0x0\t0\t0x0\t0x0",
     };
     EXPECT_EQ(log_lines(path), expected);

@@ -95,10 +95,10 @@ TEST(SimgpuDriver, NamesAnUnsupportedCallOnce) {
   in_child({}, [] {
     use_device(0);
     testing::internal::CaptureStderr();
-    EXPECT_EQ(DRIVER(cuIpcCloseMemHandle)(0), CUDA_ERROR_NOT_SUPPORTED);
-    EXPECT_EQ(DRIVER(cuIpcCloseMemHandle)(0), CUDA_ERROR_NOT_SUPPORTED);
+    EXPECT_EQ(DRIVER(cuMemMapArrayAsync)(nullptr, 0, nullptr), CUDA_ERROR_NOT_SUPPORTED);
+    EXPECT_EQ(DRIVER(cuMemMapArrayAsync)(nullptr, 0, nullptr), CUDA_ERROR_NOT_SUPPORTED);
     EXPECT_EQ(testing::internal::GetCapturedStderr(),
-              "simgpu: cuIpcCloseMemHandle is not supported by the simulated GPU (801)\n");
+              "simgpu: cuMemMapArrayAsync is not supported by the simulated GPU (801)\n");
   });
 }
 

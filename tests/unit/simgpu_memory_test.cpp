@@ -7,6 +7,14 @@
 namespace simgpu {
 namespace {
 
+PhysicalMemory device_memory(uint64_t bytes) {
+  return {.size_bytes = bytes, .device = 0, .on_host = false, .is_exportable = false};
+}
+
+PhysicalMemory host_memory(uint64_t bytes) {
+  return {.size_bytes = bytes, .device = 0, .on_host = true, .is_exportable = false};
+}
+
 TEST(AddressSpace, AlignsSmallRangesTo512AndLargeOnesTo2MiB) {
   AddressSpace space(2 * kMiB, 64 * kMiB);
   EXPECT_EQ(space.allocate(512), 2 * kMiB);
@@ -136,7 +144,7 @@ TEST(VirtualMemory, PhysicalMemoryLivesWhileSomethingRefersToIt) {
   ASSERT_EQ(vmm.reserve(4 * kMiB, 0, &address), Status::kSuccess);
   EXPECT_EQ(address % kMappingGranularity, 0u);
   PhysicalMemory* physical = nullptr;
-  ASSERT_EQ(vmm.create(0, false, 2 * kMiB, &physical), Status::kSuccess);
+  ASSERT_EQ(vmm.create(device_memory(2 * kMiB), &physical), Status::kSuccess);
   ASSERT_EQ(vmm.map(address, 2 * kMiB, 0, physical), Status::kSuccess);
   EXPECT_EQ(vmm.release(physical), Status::kSuccess);
   EXPECT_EQ(memory.meter(0).used_bytes(), 2 * kMiB) << "the mapping holds it";
@@ -159,7 +167,7 @@ TEST(VirtualMemory, ChecksRangesSizesAndOverlaps) {
   ASSERT_EQ(vmm.reserve(8 * kMiB, 4 * kMiB, &address), Status::kSuccess);
   EXPECT_EQ(address % (4 * kMiB), 0u);
   PhysicalMemory* physical = nullptr;
-  ASSERT_EQ(vmm.create(0, false, 4 * kMiB, &physical), Status::kSuccess);
+  ASSERT_EQ(vmm.create(device_memory(4 * kMiB), &physical), Status::kSuccess);
   EXPECT_EQ(vmm.map(address + 6 * kMiB, 4 * kMiB, 0, physical), Status::kInvalidValue);
   EXPECT_EQ(vmm.map(address, 4 * kMiB, 2 * kMiB, physical), Status::kInvalidValue);
   EXPECT_EQ(vmm.map(address, 2 * kMiB, 0, physical), Status::kSuccess);
@@ -172,8 +180,8 @@ TEST(VirtualMemory, ChecksRangesSizesAndOverlaps) {
   EXPECT_EQ(vmm.unmap(address, 3 * kMiB), Status::kInvalidValue);
   EXPECT_EQ(vmm.unmap(address, 4 * kMiB), Status::kSuccess);
   PhysicalMemory* too_large = nullptr;
-  EXPECT_EQ(vmm.create(0, false, 62 * kMiB, &too_large), Status::kOutOfMemory);
-  EXPECT_EQ(vmm.create(0, true, 62 * kMiB, &too_large), Status::kSuccess)
+  EXPECT_EQ(vmm.create(device_memory(62 * kMiB), &too_large), Status::kOutOfMemory);
+  EXPECT_EQ(vmm.create(host_memory(62 * kMiB), &too_large), Status::kSuccess)
       << "host memory takes no capacity";
 }
 

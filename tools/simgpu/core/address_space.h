@@ -27,6 +27,7 @@ class AddressSpace {
   // beside it.
   void release(uint64_t address, uint64_t size_bytes);
 
+  uint64_t begin() const { return begin_; }
   bool contains(uint64_t address) const { return address >= begin_ && address < end_; }
 
   size_t hole_count() const { return holes_.size(); }

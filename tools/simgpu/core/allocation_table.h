@@ -7,7 +7,10 @@
 namespace simgpu {
 
 class MemoryPool;
+class ShareFile;
 struct PhysicalMemory;
+
+inline constexpr uint32_t kNotExported = ~0u;  // in the place of a slot's index
 
 enum class MemoryKind : uint8_t {
   kLinear,          // cuMemAlloc
@@ -16,6 +19,7 @@ enum class MemoryKind : uint8_t {
   kManaged,         // cuMemAllocManaged
   kPinnedHost,      // cuMemHostAlloc
   kRegisteredHost,  // cuMemHostRegister: the program's own memory
+  kImported,        // cuIpcOpenMemHandle, cuMemPoolImportPointer: another process's
 };
 
 constexpr bool is_host_kind(MemoryKind kind) {
@@ -33,9 +37,20 @@ struct Allocation {
   uint64_t written_bytes = 0;  // upper bound of the bytes that copies and sets left in host pages
   MemoryPool* pool = nullptr;  // kPooled
   PhysicalMemory* physical = nullptr;  // kMapped
+  uint64_t physical_offset = 0;        // kMapped: what of it is mapped here
+  bool accessible = true;              // kMapped: cuMemSetAccess
+  // Where its pages are shared with other processes: they read and write them too.
+  const ShareFile* file = nullptr;
+  bool is_foreign = false;              // the file is another process's
+  uint32_t export_slot = kNotExported;  // kLinear, kPooled: in the own file
 
   uint64_t end() const { return address + reserved_bytes; }
 };
+
+// Whether its pages may hold something: others write to shared ones unseen.
+constexpr bool may_hold_data(const Allocation& allocation) {
+  return allocation.written_bytes > 0 || allocation.file != nullptr;
+}
 
 // Not thread-safe. Pointers stay valid until the allocation is erased.
 class AllocationTable {

@@ -2,7 +2,6 @@
 
 #include <cstring>
 
-#include "tools/simgpu/core/host_pages.h"
 #include "tools/simgpu/core/units.h"
 
 namespace simgpu {
@@ -26,6 +25,27 @@ Allocation* DataMover::device_allocation(uint64_t address) {
   return allocation->kind == MemoryKind::kManaged ? nullptr : allocation;
 }
 
+uint64_t DataMover::foreign_writes() const {
+  ShareFile* own = memory_.shares().own_if_any();
+  return own ? own->foreign_writes().load() : 0;
+}
+
+void DataMover::kernel_ran() {
+  written_.clear();
+  foreign_writes_at_last_kernel_ = foreign_writes();
+}
+
+void DataMover::note_set(const Allocation& allocation, uint64_t address, uint64_t bytes) {
+  written_.add(address, bytes);
+  if (allocation.is_foreign) allocation.file->foreign_writes().fetch_add(1);
+}
+
+bool DataMover::is_stale(const Allocation& allocation, uint64_t address, uint64_t bytes) const {
+  if (bytes > kScalarBytes || written_.covers(address, bytes)) return false;
+  if (allocation.is_foreign) return false;
+  return !allocation.file || foreign_writes() == foreign_writes_at_last_kernel_;
+}
+
 bool DataMover::is_accessible(uint64_t address, uint64_t bytes) {
   if (!memory_.is_device_address(address)) return true;
   const Allocation* allocation = memory_.allocations().find_containing(address);
@@ -36,12 +56,11 @@ Movement DataMover::plan_copy(uint64_t destination, uint64_t source, uint64_t by
   Allocation* to = device_allocation(destination);
   const Allocation* from = device_allocation(source);
   if (!to) {
-    const bool stale = from && bytes <= kScalarBytes && !written_.covers(source, bytes);
-    return stale ? Movement::kClear : Movement::kCopy;
+    return from && is_stale(*from, source, bytes) ? Movement::kClear : Movement::kCopy;
   }
-  written_.add(destination, bytes);
-  if (from && from->written_bytes == 0) {
-    return to->written_bytes == 0 ? Movement::kNothing : Movement::kDiscard;
+  note_set(*to, destination, bytes);
+  if (from && !may_hold_data(*from)) {
+    return may_hold_data(*to) ? Movement::kDiscard : Movement::kNothing;
   }
   if (from && bytes >= kLargeDeviceCopyBytes) return Movement::kNothing;
   AllocationTable& table = memory_.allocations();
@@ -55,13 +74,15 @@ Movement DataMover::plan_copy(uint64_t destination, uint64_t source, uint64_t by
 Movement DataMover::plan_set(uint64_t destination, uint64_t bytes, bool zero) {
   Allocation* to = device_allocation(destination);
   if (!to) return zero ? Movement::kClear : Movement::kCopy;
-  written_.add(destination, bytes);
-  if (zero) return to->written_bytes == 0 ? Movement::kNothing : Movement::kDiscard;
+  note_set(*to, destination, bytes);
+  if (zero) return may_hold_data(*to) ? Movement::kDiscard : Movement::kNothing;
   memory_.allocations().note_written(*to, bytes);
   return Movement::kCopy;
 }
 
-void carry_out(Movement movement, uint64_t destination, uint64_t source, uint64_t bytes) {
+void DataMover::carry_out(Movement movement, uint64_t destination, uint64_t source,
+                          uint64_t bytes) const {
+  const PageBacking::Lease lease = memory_.pages().lease();
   switch (movement) {
     case Movement::kNothing:
       return;
@@ -77,7 +98,7 @@ void carry_out(Movement movement, uint64_t destination, uint64_t source, uint64_
       const uint64_t first_page = round_up(destination, kPageBytes);
       const uint64_t last_page = round_down(destination + bytes, kPageBytes);
       clear(destination, first_page - destination);
-      host_pages::discard(first_page, last_page - first_page);
+      memory_.pages().discard(first_page, last_page - first_page);
       clear(last_page, destination + bytes - last_page);
       return;
   }

@@ -8,13 +8,16 @@
 //   shapes but not their weights);
 // - copies on the device of kLargeDeviceCopyBytes and more move nothing;
 // - reads of at most kScalarBytes from the device give zero unless a copy or set wrote them since
-//   the last kernel.
+//   the last kernel: what a kernel "wrote" is whatever the recycled block held before, and stale
+//   bytes would steer programs at random (loss.item(), a count of non-zeros, a flag);
+// - what other processes share may hold anything: they write to it unseen. It is read as it is, but
+//   small reads of the own shared memory only where another process wrote since the last kernel.
 #pragma once
 
 #include <cstdint>
 
 #include "tools/simgpu/core/memory.h"
-#include "tools/simgpu/core/written_ranges.h"
+#include "tools/simgpu/core/range_set.h"
 
 namespace simgpu {
 
@@ -43,16 +46,20 @@ class DataMover {
   // allocated.
   bool is_accessible(uint64_t address, uint64_t bytes);
 
-  void kernel_ran() { written_.clear(); }
+  void kernel_ran();
+
+  // Carries a plan out; no lock needed. `source` matters for kCopy only.
+  void carry_out(Movement movement, uint64_t destination, uint64_t source, uint64_t bytes) const;
 
  private:
   Allocation* device_allocation(uint64_t address);
+  void note_set(const Allocation& allocation, uint64_t address, uint64_t bytes);
+  bool is_stale(const Allocation& allocation, uint64_t address, uint64_t bytes) const;
+  uint64_t foreign_writes() const;
 
   Memory& memory_;
-  WrittenRanges written_;
+  RangeSet written_;                            // by copies and sets since the last kernel
+  uint64_t foreign_writes_at_last_kernel_ = 0;  // into the own shared memory
 };
-
-// Carries a plan out; no lock needed. `source` matters for kCopy only.
-void carry_out(Movement movement, uint64_t destination, uint64_t source, uint64_t bytes);
 
 }  // namespace simgpu

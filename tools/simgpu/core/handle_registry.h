@@ -14,9 +14,8 @@ class HandleRegistry {
   template <typename... Arguments>
   Object* create(Arguments&&... arguments) {
     auto object = std::make_unique<Object>(std::forward<Arguments>(arguments)...);
-    Object* handle = object.get();
-    objects_.emplace(handle, std::move(object));
-    return handle;
+    const void* handle = object.get();
+    return objects_.emplace(handle, std::move(object)).first->second.get();
   }
 
   // Null for a handle that is not alive.

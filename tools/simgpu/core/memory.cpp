@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "tools/simgpu/core/host_pages.h"
 #include "tools/simgpu/core/units.h"
@@ -11,10 +12,17 @@ namespace {
 
 constexpr uint64_t kAllocationUnit = 512;
 constexpr uint64_t kHostPageBytes = 4096;
+constexpr uint64_t kLargeBytes = kMiB;             // from here on the address space aligns to 2 MiB
 constexpr uint64_t kLargestAllocation = 8 * kTiB;  // keeps every sum of sizes far from overflow
 constexpr uint64_t kReservationBytes = 16 * kTiB;
 // Far from where programs and libraries lie, and the same in every run where it is free.
 constexpr uint64_t kReservationHint = 0x600000000000;
+
+std::vector<int> all_boards(size_t count) {
+  std::vector<int> boards(count);
+  std::iota(boards.begin(), boards.end(), 0);
+  return boards;
+}
 
 AddressSpace reserve_addresses() {
   // A sanitizer or a small RLIMIT_AS may refuse the full size: take what there is.
@@ -29,7 +37,9 @@ AddressSpace reserve_addresses() {
 
 }  // namespace
 
-Memory::Memory(const std::vector<uint64_t>& capacities_bytes) : addresses_(reserve_addresses()) {
+Memory::Memory(const std::vector<uint64_t>& capacities_bytes, std::vector<int> boards)
+    : shares_(boards.empty() ? all_boards(capacities_bytes.size()) : std::move(boards)),
+      addresses_(reserve_addresses()) {
   meters_.reserve(capacities_bytes.size());  // pools point into it
   for (const uint64_t capacity : capacities_bytes) meters_.emplace_back(capacity);
   for (int device = 0; device < device_count(); ++device) {
@@ -64,8 +74,9 @@ Status Memory::allocate_linear(int device, uint64_t bytes, uint64_t* address) {
 
 Status Memory::allocate_managed(int device, uint64_t bytes, unsigned flags, uint64_t* address) {
   if (bytes > kLargestAllocation) return Status::kOutOfMemory;
+  // Whole pages, since the host writes to it at any time.
   return place({.requested_bytes = bytes,
-                .reserved_bytes = round_up(bytes, kAllocationUnit),
+                .reserved_bytes = std::max(round_up(bytes, kHostPageBytes), kLargeBytes),
                 .kind = MemoryKind::kManaged,
                 .device = device,
                 .flags = flags},
@@ -118,9 +129,10 @@ Status Memory::register_host(int device, uint64_t address, uint64_t bytes, unsig
 
 void Memory::erase(Allocation* allocation) {
   // The host writes managed memory without the model's knowledge.
-  if (allocation->written_bytes > 0 || allocation->kind == MemoryKind::kManaged) {
-    host_pages::discard(allocation->address, allocation->reserved_bytes);
+  if (may_hold_data(*allocation) || allocation->kind == MemoryKind::kManaged) {
+    pages_.discard(allocation->address, allocation->reserved_bytes);
   }
+  if (allocation->export_slot != kNotExported) shares_.withdraw(allocation->export_slot);
   addresses_.release(allocation->address, allocation->reserved_bytes);
   if (allocation->kind == MemoryKind::kLinear) {
     give_back(allocation->device, allocation->reserved_bytes);
@@ -136,7 +148,8 @@ void Memory::erase(Allocation* allocation) {
 
 Status Memory::release(uint64_t address) {
   Allocation* allocation = allocations_.find(address);
-  if (!allocation || is_host_kind(allocation->kind) || allocation->kind == MemoryKind::kMapped) {
+  if (!allocation || is_host_kind(allocation->kind) || allocation->kind == MemoryKind::kMapped ||
+      allocation->kind == MemoryKind::kImported) {
     return Status::kInvalidValue;
   }
   erase(allocation);
@@ -171,6 +184,7 @@ void Memory::release_all(int device) {
 bool Memory::take(int device, uint64_t bytes) {
   if (meters_[device].take(bytes)) return true;
   trim_pools(device);
+  if (reclaim_) reclaim_();
   return meters_[device].take(bytes);
 }
 
@@ -191,6 +205,7 @@ Status Memory::destroy_pool(MemoryPool* pool) {
   const bool is_default =
       std::find(default_pools_.begin(), default_pools_.end(), pool) != default_pools_.end();
   if (!is_pool(pool) || is_default) return Status::kInvalidValue;
+  if (pool->export_slot != kNotExported) shares_.withdraw(pool->export_slot);
   for (int device = 0; device < device_count(); ++device) {
     if (current_pools_[device] == pool) current_pools_[device] = default_pools_[device];
   }

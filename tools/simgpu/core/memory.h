@@ -2,13 +2,17 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "tools/simgpu/core/address_space.h"
 #include "tools/simgpu/core/allocation_table.h"
 #include "tools/simgpu/core/capacity_meter.h"
 #include "tools/simgpu/core/memory_pool.h"
+#include "tools/simgpu/core/page_backing.h"
+#include "tools/simgpu/core/share_registry.h"
 #include "tools/simgpu/core/status.h"
 
 namespace simgpu {
@@ -18,8 +22,8 @@ namespace simgpu {
 // held.
 class Memory {
  public:
-  // One device for each capacity.
-  explicit Memory(const std::vector<uint64_t>& capacities_bytes);
+  // One device for each capacity; `boards`: which simulated board each one is (all in order).
+  explicit Memory(const std::vector<uint64_t>& capacities_bytes, std::vector<int> boards = {});
 
   // Each sets *address only on success. Sizes are > 0.
   Status allocate_linear(int device, uint64_t bytes, uint64_t* address);
@@ -34,6 +38,20 @@ class Memory {
   Status unregister_host(uint64_t address);
   // Everything that was allocated on the device except pools and mappings (a reset of its context).
   void release_all(int device);
+
+  // Addresses of device memory, for pages that are not allocated here.
+  std::optional<uint64_t> take_addresses(uint64_t bytes) { return addresses_.allocate(bytes); }
+  void give_addresses_back(uint64_t address, uint64_t bytes) { addresses_.release(address, bytes); }
+  // Where the pages of a device address lie in the own ShareFile.
+  uint64_t file_offset(uint64_t address) const {
+    return ShareFile::kLinearBegin + (address - addresses_.begin());
+  }
+  PageBacking& pages() { return pages_; }
+  ShareRegistry& shares() { return shares_; }
+  const ShareRegistry& shares() const { return shares_; }
+
+  // Called where a device's memory runs short, before an allocation fails.
+  void set_reclaimer(std::function<void()> reclaim) { reclaim_ = std::move(reclaim); }
 
   // Takes capacity of the device for things without an address (contexts, arrays, physical memory),
   // returning what pools hold in vain first. False where there is not enough.
@@ -65,6 +83,9 @@ class Memory {
   void erase(Allocation* allocation);
 
   std::vector<CapacityMeter> meters_;
+  ShareRegistry shares_;
+  PageBacking pages_;
+  std::function<void()> reclaim_;
   AddressSpace addresses_;
   AllocationTable allocations_;
   std::vector<std::unique_ptr<MemoryPool>> pools_;

@@ -4,7 +4,9 @@
 
 #include <cstdint>
 
+#include "tools/simgpu/core/allocation_table.h"
 #include "tools/simgpu/core/capacity_meter.h"
+#include "tools/simgpu/core/share_registry.h"
 
 namespace simgpu {
 
@@ -40,6 +42,9 @@ class MemoryPool {
   uint64_t used_high_bytes() const { return used_high_bytes_; }
 
   uint64_t release_threshold_bytes = 0;
+  bool is_exportable = false;           // created for it
+  uint32_t export_slot = kNotExported;  // once it was exported
+  ShareEntry imported = {};             // of another process: nothing is allocated from it
   // Kept and answered, without effect on a model in which every free is complete at once.
   int reuse_follow_event_dependencies = 1;
   int reuse_allow_opportunistic = 1;

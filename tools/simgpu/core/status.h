@@ -11,6 +11,7 @@ enum class Status : int {
   kNotInitialized = 3,
   kInvalidDevice = 101,
   kInvalidContext = 201,
+  kMapFailed = 205,
   kInvalidHandle = 400,
   kIllegalState = 401,
   kNotFound = 500,

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "tools/simgpu/core/share_registry.h"
 #include "tools/simgpu/core/virtual_clock.h"
 
 namespace simgpu {
@@ -31,9 +32,12 @@ struct Stream {
 
 struct Event {
   int device;
-  bool timed;  // created without CU_EVENT_DISABLE_TIMING
+  bool timed;                 // created without CU_EVENT_DISABLE_TIMING
+  bool interprocess = false;  // created with CU_EVENT_INTERPROCESS, or another process's
   bool recorded = false;
   Ticks complete_at = 0;
+  // Where processes share its state (shared_event.h): that counts instead of the two above.
+  ShareEntry shared = {};
   // Where it was last recorded in a stream under capture.
   uint64_t capture_id = 0;
   std::vector<GraphNode*> capture_tail = {};

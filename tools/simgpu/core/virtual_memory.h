@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <utility>
 
 #include "tools/simgpu/core/memory.h"
 #include "tools/simgpu/core/status.h"
@@ -16,13 +17,18 @@ inline constexpr uint64_t kMappingGranularity = 2ull << 20;
 // What a handle of cuMemCreate names. Alive while a handle or a mapping refers to it.
 struct PhysicalMemory {
   uint64_t size_bytes;
-  int device;    // the device whose capacity it takes, or 0 for host memory
-  bool on_host;  // takes no device capacity
-  uint64_t references;
+  int device;          // the device whose capacity it takes, or 0 for host memory
+  bool on_host;        // takes no device capacity
+  bool is_exportable;  // created for it
+  uint64_t references = 1;
+  unsigned mappings = 0;
+  // Where its bytes lie once it was exported, or mapped twice; before, they lie where it is mapped.
+  ShareEntry shared = {};
+  uint64_t file_offset = 0;
+  bool is_foreign = false;  // imported: takes no capacity here
 };
 
-// Two mappings of one handle do not share their contents: the model keeps bytes by address. Not
-// thread-safe.
+// Not thread-safe.
 class VirtualMemory {
  public:
   explicit VirtualMemory(Memory& memory) : memory_(memory) {}
@@ -31,7 +37,8 @@ class VirtualMemory {
   // The whole of a reservation in which nothing is mapped.
   Status unreserve(uint64_t address, uint64_t size_bytes);
 
-  Status create(int device, bool on_host, uint64_t size_bytes, PhysicalMemory** physical);
+  // `requested`: size, device, on_host and is_exportable.
+  Status create(const PhysicalMemory& requested, PhysicalMemory** physical);
   // Takes one reference back.
   Status release(PhysicalMemory* physical);
   // The handle behind a mapped address, with a reference more.
@@ -44,12 +51,32 @@ class VirtualMemory {
   // Mappings must cover the whole range.
   Status set_access(uint64_t address, uint64_t size_bytes, bool accessible);
 
+  // A descriptor for the program, through which other processes import the memory. The memory
+  // lives on while the descriptor, a duplicate, or an importer does.
+  Status export_handle(PhysicalMemory* physical, int* descriptor);
+  // A reference more where this process knows the memory already.
+  Status import_handle(int descriptor, PhysicalMemory** physical);
+
+  // Gives back what was released here while others still used it, and now do no more.
+  void reclaim();
+
  private:
+  using SharedKey = std::pair<const ShareFile*, uint32_t>;  // slot
+
   bool is_reserved(uint64_t address, uint64_t size_bytes) const;
+  PhysicalMemory* insert(PhysicalMemory made);
+  Status share(PhysicalMemory& physical);
+  bool move_mappings(PhysicalMemory& physical);
+  void retire(PhysicalMemory* physical);
+  void give_back(PhysicalMemory* physical);
 
   Memory& memory_;
   std::map<uint64_t, uint64_t> reservations_;  // address -> size
+  // Those without a reference are still used by other processes.
   std::map<const PhysicalMemory*, std::unique_ptr<PhysicalMemory>> handles_;
+  std::map<SharedKey, PhysicalMemory*> by_slot_;
+  AddressSpace file_space_{ShareFile::kPhysicalBegin,
+                           ShareFile::kFileBytes - ShareFile::kPhysicalBegin};
 };
 
 }  // namespace simgpu

@@ -15,6 +15,11 @@ void give_context_back(Driver& state, int ordinal) {
   state.memory.give_back(ordinal, state.devices[ordinal].profile.context_bytes);
 }
 
+void release_memory(Driver& state, int ordinal) {
+  state.memory.release_all(ordinal);
+  state.shared_memory.close_all(ordinal);
+}
+
 void make_primary_inactive(Driver& state, int ordinal) {
   synchronize_device(state, ordinal);
   state.devices[ordinal].primary->references = 0;
@@ -77,7 +82,7 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice ordinal) {
     if (primary->references == 0) return CUDA_ERROR_INVALID_CONTEXT;
     call.handle = number_of(primary);
     if (primary->references == 1) {
-      state.memory.release_all(ordinal);
+      release_memory(state, ordinal);
       make_primary_inactive(state, ordinal);
     } else {
       --primary->references;
@@ -91,7 +96,7 @@ CUresult cuDevicePrimaryCtxReset_v2(CUdevice ordinal) {
     if (!is_device(state, ordinal)) return CUDA_ERROR_INVALID_DEVICE;
     call.device = ordinal;
     call.handle = number_of(state.devices[ordinal].primary);
-    state.memory.release_all(ordinal);
+    release_memory(state, ordinal);
     if (state.devices[ordinal].primary->references > 0) make_primary_inactive(state, ordinal);
     return CUDA_SUCCESS;
   });

@@ -19,7 +19,7 @@ void copy_row(uint64_t destination, uint64_t source, uint64_t bytes) {
     std::lock_guard lock(state.mutex);
     movement = state.data_mover.plan_copy(destination, source, bytes);
   }
-  carry_out(movement, destination, source, bytes);
+  state.data_mover.carry_out(movement, destination, source, bytes);
 }
 
 uint64_t extent_bytes(const CopyRegion& region, uint64_t pitch, uint64_t slice) {

@@ -23,7 +23,9 @@ Driver* the_driver = nullptr;
 // A context does not survive fork(): as with real drivers, the child of a process that used the GPU
 // gets error 3 from every call. A child of a process that did not may initialise its own.
 void after_fork_in_child() {
-  if (simgpu_driver_state == kReady) simgpu_driver_state = kForked;
+  if (simgpu_driver_state != kReady) return;
+  simgpu_driver_state = kForked;
+  the_driver->memory.shares().descriptors().close_all();
 }
 
 std::vector<uint64_t> capacities(const Configuration& configuration) {
@@ -43,7 +45,8 @@ void create_driver() {
 Driver::Driver(Configuration read_configuration)
     : configuration(std::move(read_configuration)),
       log(configuration.log_path),
-      memory(capacities(configuration)) {
+      memory(capacities(configuration), configuration.visible_boards) {
+  memory.set_reclaimer([this] { virtual_memory.reclaim(); });
   for (const int board : configuration.visible_boards) {
     const int ordinal = static_cast<int>(devices.size());
     Device& device = devices.emplace_back();

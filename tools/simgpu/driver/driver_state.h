@@ -16,6 +16,7 @@
 #include "tools/simgpu/core/graph.h"
 #include "tools/simgpu/core/handle_registry.h"
 #include "tools/simgpu/core/memory.h"
+#include "tools/simgpu/core/shared_memory.h"
 #include "tools/simgpu/core/stream.h"
 #include "tools/simgpu/core/virtual_clock.h"
 #include "tools/simgpu/core/virtual_memory.h"
@@ -99,6 +100,7 @@ struct Driver {
   std::vector<Device> devices;
   Memory memory;
   VirtualMemory virtual_memory{memory};
+  SharedMemory shared_memory{memory};
   DataMover data_mover{memory};
   CaptureRegistry captures;
   HandleRegistry<Context> contexts;

@@ -1,5 +1,6 @@
 #include "tools/simgpu/driver/event.h"
 
+#include "tools/simgpu/core/shared_event.h"
 #include "tools/simgpu/driver/call.h"
 
 namespace simgpu {
@@ -17,8 +18,7 @@ CUresult record(Driver& state, Event& event, Stream& stream) {
   state.devices[stream.device].timeline.enqueue(stream, simgpu_clock.now(), 0,
                                                 state.configuration.lag_calls);
   event.capture_id = 0;
-  event.recorded = true;
-  event.complete_at = stream.busy_until;
+  mark_recorded(event, stream.busy_until, state.memory.shares());
   return CUDA_SUCCESS;
 }
 
@@ -40,8 +40,8 @@ Effect record_effect(CUevent handle) {
   return [handle] {
     with_driver([handle](Driver& state) {
       if (Event* event = state.events.find(handle)) {
-        event->recorded = true;
-        event->complete_at = simgpu_clock.now() + state.configuration.lag_calls;
+        mark_recorded(*event, simgpu_clock.now() + state.configuration.lag_calls,
+                      state.memory.shares());
       }
       return CUDA_SUCCESS;
     });
@@ -60,14 +60,17 @@ CUresult cuEventCreate(CUevent* handle, unsigned flags) {
   return with_driver([&](Driver& state) {
     Context* context = nullptr;
     if (const CUresult result = current_context(&context)) return result;
-    *handle = handle_of<CUevent>(state.events.create(Event{context->device, timed}));
+    *handle = handle_of<CUevent>(state.events.create(Event{context->device, timed, interprocess}));
     return CUDA_SUCCESS;
   });
 }
 
 CUresult cuEventDestroy_v2(CUevent handle) {
   return with_driver([&](Driver& state) {
-    return state.events.remove(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+    const std::unique_ptr<Event> event = state.events.remove(handle);
+    if (!event) return CUDA_ERROR_INVALID_HANDLE;
+    close_event(*event, state.memory.shares());
+    return CUDA_SUCCESS;
   });
 }
 
@@ -98,7 +101,7 @@ CUresult cuEventQuery(CUevent handle) {
   return with_driver([&](Driver& state) {
     Event* event = nullptr;
     if (const CUresult result = find_waitable(state, handle, &event)) return result;
-    const bool done = !event->recorded || event->complete_at <= simgpu_clock.now();
+    const bool done = completion(*event, state.memory.shares()) <= simgpu_clock.now();
     return done ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
   });
 }
@@ -107,7 +110,7 @@ CUresult cuEventSynchronize(CUevent handle) {
   return with_driver([&](Driver& state) {
     Event* event = nullptr;
     if (const CUresult result = find_waitable(state, handle, &event)) return result;
-    if (event->recorded) simgpu_clock.advance_to(event->complete_at);
+    simgpu_clock.advance_to(completion(*event, state.memory.shares()));
     state.memory.trim_pools(event->device);
     return CUDA_SUCCESS;
   });

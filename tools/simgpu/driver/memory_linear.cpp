@@ -16,6 +16,7 @@ CUresult cuMemGetInfo_v2(size_t* free, size_t* total) {
   return with_driver([&](Driver& state) {
     Context* context = nullptr;
     if (const CUresult result = current_context(&context)) return result;
+    state.virtual_memory.reclaim();
     const CapacityMeter& meter = state.memory.meter(context->device);
     if (free) *free = meter.free_bytes();
     if (total) *total = meter.capacity_bytes();
@@ -80,7 +81,9 @@ CUresult cuMemFree_v2(CUdeviceptr address) {
     const Allocation* allocation = state.memory.allocations().find(address);
     if (!allocation) return CUDA_ERROR_INVALID_VALUE;
     synchronize_device(state, allocation->device);  // a free waits for the device
-    return result_of(state.memory.release(address));
+    const bool imported = allocation->kind == MemoryKind::kImported;
+    return result_of(imported ? state.shared_memory.free_pooled(address)
+                              : state.memory.release(address));
   });
 }
 

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "tools/simgpu/driver/call.h"
+#include "tools/simgpu/driver/sharing.h"
 
 namespace simgpu {
 namespace {
@@ -32,16 +33,16 @@ CUresult answer_pool(const char* api, CUmemoryPool* handle, int ordinal, auto ch
 }
 
 CUresult set_current_pool(const char* api, int ordinal, CUmemoryPool handle) {
-  return memory_call({.api = api, .handle = number_of(handle)},
-                     [&](Driver& state, MemoryCall& call) {
-                       if (!is_device(state, ordinal)) return CUDA_ERROR_INVALID_DEVICE;
-                       call.device = ordinal;
-                       MemoryPool* pool = pool_of(handle);
-                       if (!state.memory.is_pool(pool) || pool->device() != ordinal)
-                         return CUDA_ERROR_INVALID_VALUE;
-                       state.memory.set_current_pool(ordinal, pool);
-                       return CUDA_SUCCESS;
-                     });
+  return memory_call(
+      {.api = api, .handle = number_of(handle)}, [&](Driver& state, MemoryCall& call) {
+        if (!is_device(state, ordinal)) return CUDA_ERROR_INVALID_DEVICE;
+        call.device = ordinal;
+        MemoryPool* pool = pool_of(handle);
+        if (!state.memory.is_pool(pool) || pool->device() != ordinal || pool->imported.file)
+          return CUDA_ERROR_INVALID_VALUE;
+        state.memory.set_current_pool(ordinal, pool);
+        return CUDA_SUCCESS;
+      });
 }
 
 // Allocates for a stream: from `pool`, or where it is null from the device's current pool; under
@@ -88,7 +89,8 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr* address, size_t bytes, CUmemoryPoo
                       .handle = number_of(handle)},
                      [&](Driver& state, MemoryCall& call) {
                        MemoryPool* pool = pool_of(handle);
-                       if (!state.memory.is_pool(pool)) return CUDA_ERROR_INVALID_VALUE;
+                       if (!state.memory.is_pool(pool) || pool->imported.file)
+                         return CUDA_ERROR_INVALID_VALUE;
                        return allocate(state, call, address, bytes, stream, pool);
                      });
 }
@@ -101,8 +103,9 @@ CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream_handle) {
         if (const CUresult result = find_stream(state, stream_handle, &stream)) return result;
         if (address == 0) return CUDA_SUCCESS;
         const Allocation* allocation = state.memory.allocations().find(address);
-        const bool freeable = allocation && (allocation->kind == MemoryKind::kPooled ||
-                                             allocation->kind == MemoryKind::kLinear);
+        const bool imported = allocation && allocation->kind == MemoryKind::kImported;
+        const bool freeable = imported || (allocation && (allocation->kind == MemoryKind::kPooled ||
+                                                          allocation->kind == MemoryKind::kLinear));
         if (!freeable) return CUDA_ERROR_INVALID_VALUE;
         if (stream->capture) {
           // Freed even where the capture was invalidated: callers free in destructors.
@@ -113,7 +116,8 @@ CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream_handle) {
         }
         // The memory is free at once: streams only differ in time here, and what reuses it comes
         // later in any order.
-        return result_of(state.memory.release(address));
+        return result_of(imported ? state.shared_memory.free_pooled(address)
+                                  : state.memory.release(address));
       });
 }
 
@@ -123,7 +127,9 @@ CUresult cuMemPoolCreate(CUmemoryPool* handle, const CUmemPoolProps* properties)
     const bool on_device = properties->location.type == CU_MEM_LOCATION_TYPE_DEVICE;
     if (on_device && !is_device(state, properties->location.id)) return CUDA_ERROR_INVALID_DEVICE;
     call.device = on_device ? properties->location.id : -1;
+    if (!can_be_exported_as(properties->handleTypes)) return CUDA_ERROR_NOT_SUPPORTED;
     MemoryPool* pool = state.memory.create_pool(call.device);
+    pool->is_exportable = properties->handleTypes != CU_MEM_HANDLE_TYPE_NONE;
     *handle = handle_of<CUmemoryPool>(pool);
     call.handle = number_of(pool);
     return CUDA_SUCCESS;

@@ -1,5 +1,6 @@
 // Virtual memory management.
 #include "tools/simgpu/driver/call.h"
+#include "tools/simgpu/driver/sharing.h"
 
 namespace simgpu {
 namespace {
@@ -42,9 +43,14 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, size_t bytes,
     const bool on_host = is_on_host(properties->location);
     if (!on_host && !is_device(state, properties->location.id)) return CUDA_ERROR_INVALID_DEVICE;
     if (!on_host) call.device = properties->location.id;
+    if (!can_be_exported_as(properties->requestedHandleTypes)) return CUDA_ERROR_NOT_SUPPORTED;
+    const PhysicalMemory requested{
+        .size_bytes = bytes,
+        .device = on_host ? 0 : call.device,
+        .on_host = on_host,
+        .is_exportable = properties->requestedHandleTypes != CU_MEM_HANDLE_TYPE_NONE};
     PhysicalMemory* physical = nullptr;
-    const Status status =
-        state.virtual_memory.create(on_host ? 0 : call.device, on_host, bytes, &physical);
+    const Status status = state.virtual_memory.create(requested, &physical);
     if (status != Status::kSuccess) return result_of(status);
     call.handle = number_of(physical);
     *handle = call.handle;
@@ -140,6 +146,37 @@ CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp* properties,
     properties->location.type =
         physical->on_host ? CU_MEM_LOCATION_TYPE_HOST : CU_MEM_LOCATION_TYPE_DEVICE;
     properties->location.id = physical->device;
+    properties->requestedHandleTypes = physical->is_exportable
+                                           ? CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
+                                           : CU_MEM_HANDLE_TYPE_NONE;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuMemExportToShareableHandle(void* shareable, CUmemGenericAllocationHandle handle,
+                                      CUmemAllocationHandleType type, unsigned long long flags) {
+  return memory_call(
+      {.api = "cuMemExportToShareableHandle", .handle = handle}, [&](Driver& state, MemoryCall&) {
+        const bool is_descriptor = type == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+        if (!shareable || flags != 0 || !is_descriptor) return CUDA_ERROR_INVALID_VALUE;
+        int descriptor = -1;
+        const Status status = state.virtual_memory.export_handle(physical_of(handle), &descriptor);
+        if (status == Status::kSuccess) *static_cast<int*>(shareable) = descriptor;
+        return result_of(status);
+      });
+}
+
+CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* handle, void* shareable,
+                                        CUmemAllocationHandleType type) {
+  return memory_call({.api = "cuMemImportFromShareableHandle"}, [&](Driver& state,
+                                                                    MemoryCall& call) {
+    const bool is_descriptor = type == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    if (!handle || !is_descriptor) return CUDA_ERROR_INVALID_VALUE;
+    PhysicalMemory* physical = nullptr;
+    const Status status = state.virtual_memory.import_handle(descriptor_of(shareable), &physical);
+    if (status != Status::kSuccess) return result_of(status);
+    call.handle = number_of(physical);
+    *handle = call.handle;
     return CUDA_SUCCESS;
   });
 }

@@ -12,6 +12,11 @@ CUresult answer(void* data, Value value) {
   return CUDA_SUCCESS;
 }
 
+bool is_exportable(const Allocation& allocation) {
+  if (allocation.physical) return allocation.physical->is_exportable;
+  return allocation.pool && allocation.pool->is_exportable;
+}
+
 CUresult attribute_of(Driver& state, const Allocation& allocation, CUpointer_attribute attribute,
                       CUdeviceptr address, void* data) {
   const bool on_host = is_host_kind(allocation.kind);
@@ -42,7 +47,9 @@ CUresult attribute_of(Driver& state, const Allocation& allocation, CUpointer_att
     case CU_POINTER_ATTRIBUTE_MAPPED:
       return answer<int>(data, 1);
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
-      return answer<unsigned long long>(data, 0);
+      return answer<unsigned long long>(data, is_exportable(allocation)
+                                                  ? CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
+                                                  : CU_MEM_HANDLE_TYPE_NONE);
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
       return answer<unsigned>(data, CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE);
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:

@@ -15,6 +15,7 @@ static_assert(same_number(Status::kOutOfMemory, CUDA_ERROR_OUT_OF_MEMORY));
 static_assert(same_number(Status::kNotInitialized, CUDA_ERROR_NOT_INITIALIZED));
 static_assert(same_number(Status::kInvalidDevice, CUDA_ERROR_INVALID_DEVICE));
 static_assert(same_number(Status::kInvalidContext, CUDA_ERROR_INVALID_CONTEXT));
+static_assert(same_number(Status::kMapFailed, CUDA_ERROR_MAP_FAILED));
 static_assert(same_number(Status::kInvalidHandle, CUDA_ERROR_INVALID_HANDLE));
 static_assert(same_number(Status::kIllegalState, CUDA_ERROR_ILLEGAL_STATE));
 static_assert(same_number(Status::kNotFound, CUDA_ERROR_NOT_FOUND));

@@ -36,9 +36,10 @@ void set_row(const SetRegion& region, uint64_t destination) {
     movement = state.data_mover.plan_set(destination, bytes, region.value == 0);
   }
   if (movement == Movement::kCopy) {
+    const PageBacking::Lease lease = state.memory.pages().lease();
     write_row(region, destination);
   } else {
-    carry_out(movement, destination, 0, bytes);
+    state.data_mover.carry_out(movement, destination, 0, bytes);
   }
 }
 

@@ -1,6 +1,7 @@
 // Streams.
 #include <algorithm>
 
+#include "tools/simgpu/core/shared_event.h"
 #include "tools/simgpu/driver/call.h"
 
 namespace simgpu {
@@ -119,8 +120,9 @@ CUresult cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned) {
     if (!event) return CUDA_ERROR_INVALID_HANDLE;
     if (state.captures.of_event(*event)) return result_of(state.captures.join(stream, *event));
     // A stream under capture waits for what happened before the capture: nothing to do.
-    if (event->recorded && !stream.capture) {
-      state.devices[stream.device].timeline.wait_until(stream, event->complete_at);
+    const Ticks done = completion(*event, state.memory.shares());
+    if (done > 0 && !stream.capture) {
+      state.devices[stream.device].timeline.wait_until(stream, done);
     }
     return CUDA_SUCCESS;
   });
