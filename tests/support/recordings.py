@@ -12,8 +12,11 @@ import json
 import pickle
 import shutil
 
+import pytest
+
 from support.command import Result, vramscope, vramscope_ok
 from support.paths import ARTIFACTS, BUILD, PYTHON, TORCH_TESTS
+from support.permissions import why_no_descriptor_of_others
 
 PROFILED, PLAIN = "profiled", "plain"
 
@@ -65,6 +68,8 @@ def used_the_gpu(account):
 @functools.cache
 def recording_of(case):
     recording = Recording(case)
+    if case.takes_descriptors and why_no_descriptor_of_others():
+        pytest.skip(f"pidfd_getfd: {why_no_descriptor_of_others()}: PyTorch cannot share expandable segments here")
     ARTIFACTS.mkdir(parents=True, exist_ok=True)
     with open(ARTIFACTS / f"{case.name}.lock", "w") as lock:  # two test workers may ask at once
         fcntl.flock(lock, fcntl.LOCK_EX)

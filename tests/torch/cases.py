@@ -12,6 +12,7 @@ class Case:
     run_options: tuple = ()  # of `vramscope run`
     allocator: str = ""  # PYTORCH_CUDA_ALLOC_CONF
     status: int = 0  # what the script ends with
+    takes_descriptors: bool = False  # from another process: not every container allows it
     has_history: bool = True  # PyTorch's history knows its native allocator only
 
     def __str__(self):
@@ -45,6 +46,14 @@ CASES = [
     ),
     Case("two_devices", "scripts/two_devices.py", gpu="h100x2"),
     Case("ddp", "scripts/ddp.py", gpu="h100x2"),
+    Case("shared_tensors", "scripts/shared_tensors.py"),
+    Case(
+        "shared_tensors_expandable",
+        "scripts/shared_tensors.py",
+        allocator="expandable_segments:True",
+        takes_descriptors=True,
+    ),
+    Case("loader_workers", "scripts/loader_workers.py"),
     Case("compiled", "scripts/compiled.py"),
     Case("python_shapes", "scripts/python_shapes.py"),
     Case("convolutions_and_gru", "scripts/convolutions_and_gru.py"),
