@@ -3,6 +3,7 @@
 #include "preload/frameworks/pytorch_blocks.h"
 #include "preload/hooks/driver_call.h"
 #include "preload/hooks/families.h"
+#include "recorder/code_unloads.h"
 #include "recorder/recorder.h"
 
 namespace vramscope {
@@ -19,6 +20,8 @@ bool prepare(const ShimServices* shim) {
   set_shim_services(shim);
   set_api_names(kApiNames, kApiCount);
   find_pytorch();
+  static_assert(sizeof(code_unloads) == sizeof(uint64_t));
+  shim->watch_unloads(reinterpret_cast<uint64_t*>(&code_unloads));
   return true;
 }
 

@@ -14,7 +14,7 @@ import sys
 import zlib
 from typing import NamedTuple
 
-ALWAYS_EXPORTED = ["dlopen", "dlsym"]
+ALWAYS_EXPORTED = ["dlclose", "dlopen", "dlsym"]
 
 
 class Row(NamedTuple):

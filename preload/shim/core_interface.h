@@ -33,6 +33,10 @@ struct ShimServices {
   /* How many hooked driver calls the calling thread is inside of. Kept by the shim because a
    * library that is loaded at start has thread-local storage that never needs an allocation. */
   int* (*call_depth)(void);
+
+  /* From now on *counter grows whenever dlclose() has unloaded something. Takes the dynamic
+   * linker's lock. */
+  void (*watch_unloads)(uint64_t* counter);
 };
 
 typedef int (*CoreAttach)(const struct ShimServices* shim, void** wrappers);

@@ -28,6 +28,7 @@ static const struct ShimServices services = {
     .real_function = real_function,
     .loaded_symbol = loaded_symbol,
     .call_depth = call_depth_of_thread,
+    .watch_unloads = watch_unloads,
 };
 
 /* The core lies beside the shim. The linker remembers the shim's folder from when it loaded it: a

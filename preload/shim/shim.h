@@ -1,5 +1,5 @@
 /* The parts of the shim among themselves. Everything here is hidden: the shim exports the hooked
- * names, dlopen, dlsym, and nothing else.
+ * names, dlclose, dlopen, dlsym, and nothing else.
  *
  * Rules for all of it: libc only; no allocation of our own; no lock of our own (the dynamic
  * linker's is the only one taken); errno and dlerror are the application's. Shared words are
@@ -80,6 +80,9 @@ HIDDEN void say_deepbind_where_cuda_is_used(void);
 
 /* Called by the lazy stubs: where the row's trampoline must jump now. */
 HIDDEN void* shim_first_call(uint32_t row);
+
+/* unloads.c, which also exports dlclose. See ShimServices. */
+HIDDEN void watch_unloads(uint64_t* counter);
 
 /* resolvers.c: the wrappers of the resolver rows. */
 HIDDEN void* resolver_wrapper(uint32_t row);

@@ -6,16 +6,38 @@
 
 namespace vramscope {
 
-uint32_t NativeStacks::capture(const CallSite& site, DefinitionSink& sink) {
-  const NativeWalk walk = walk_native_frames(site, addresses_);
-  const std::span<const uint64_t> addresses(addresses_, walk.count);
+void NativeStacks::forget() {
+  traces_.clear();
+  table_.clear();
+  modules_.forget();
+}
+
+uint32_t NativeStacks::capture_by_walking(const CallSite& site, uint64_t unloads,
+                                          DefinitionSink& sink) {
+  const FrameWalk walk = walk_frames(site, stack_, addresses_, reads_);
+  was_walked_by_libgcc_ = walk.result == FrameWalk::Result::kUnsupported;
+  if (was_walked_by_libgcc_) {
+    const NativeWalk reference = walk_by_libgcc(site, addresses_);
+    return intern({addresses_, reference.count}, reference.truncated, sink);
+  }
+  const uint32_t id =
+      intern({addresses_, walk.count}, walk.result == FrameWalk::Result::kTruncated, sink);
+  if (id != 0 && !walk.is_volatile) traces_.remember(site, {reads_, walk.count}, id, unloads);
+  return id;
+}
+
+uint32_t NativeStacks::intern(std::span<const uint64_t> addresses, bool truncated,
+                              DefinitionSink& sink) {
   const uint64_t hash = StackTable::hash(addresses);
   if (StackTable::Stack* known = table_.find(addresses, hash)) {
     if (is_current(*known)) return known->id;
     table_.erase(known);
   }
-  const uint32_t id = define(addresses, walk.truncated, sink);
-  if (id != 0) table_.insert(addresses, notes_, hash, id);
+  const uint32_t id = define(addresses, truncated, sink);
+  if (id == 0) return 0;
+  const size_t size_before = table_.size();
+  if (table_.insert(addresses, notes_, hash, id) == nullptr) return 0;
+  if (table_.size() <= size_before) traces_.clear();  // the table has forgotten what it held
   return id;
 }
 
@@ -42,6 +64,13 @@ uint32_t NativeStacks::define(std::span<const uint64_t> addresses, bool truncate
   const bool written = sink.define(RecordKind::kNativeStack, id, {std::as_bytes(addresses)},
                                    truncated ? kTruncatedDefinition : uint8_t{0});
   return written ? id : 0;
+}
+
+bool NativeStacks::agrees_with_libgcc(const CallSite& site, uint32_t id) {
+  const NativeWalk reference = walk_by_libgcc(site, addresses_);
+  const std::span<const uint64_t> addresses(addresses_, reference.count);
+  const StackTable::Stack* known = table_.find(addresses, StackTable::hash(addresses));
+  return known != nullptr && known->id == id;
 }
 
 }  // namespace vramscope

@@ -22,7 +22,6 @@ struct CodeTable {
   PythonCode* buckets[kBuckets];
   PythonCode* unused;
   std::atomic<uint32_t> last_id;
-  std::atomic<uint64_t> deaths;
 };
 constinit CodeTable table{};
 
@@ -137,10 +136,8 @@ void bury_python_code(const void* address) {
   if (code == nullptr) return;
   *link = code->next;
   put_back_locked(code);
-  table.deaths.fetch_add(1, std::memory_order_relaxed);
+  python_code_deaths.fetch_add(1, std::memory_order_relaxed);
 }
-
-uint64_t python_code_deaths() { return table.deaths.load(std::memory_order_relaxed); }
 
 void forget_python_codes_after_fork() {
   table.lock.unlock();
@@ -152,7 +149,7 @@ void forget_python_codes_after_fork() {
       put_back_locked(code);
     }
   }
-  table.deaths.fetch_add(1, std::memory_order_relaxed);
+  python_code_deaths.fetch_add(1, std::memory_order_relaxed);
 }
 
 }  // namespace vramscope

@@ -41,7 +41,7 @@ bool define_python_code(PythonCode& code, const PythonLayout& layout, Definition
 void bury_python_code(const void* address);
 
 // How many known code objects have died. As long as it stands still, every id is still right.
-uint64_t python_code_deaths();
+inline constinit std::atomic<uint64_t> python_code_deaths{0};
 
 // The child of a fork: no id is defined any more; the lock may have been held by a thread that is
 // gone.

@@ -22,12 +22,6 @@ constexpr uint8_t kFirstForeignOwner = 3;
 // Reference tags of 3.14 (pycore_stackref.h); before it objects are aligned anyway.
 constexpr uint64_t kReferenceTag = 7;
 
-const void* innermost_frame(const PythonLayout& layout, const void* thread_state) {
-  const void* frame = load_field<const void*>(thread_state, layout.thread_frame);
-  if (layout.cframe_frame == kAbsent || frame == nullptr) return frame;
-  return load_field<const void*>(frame, layout.cframe_frame);
-}
-
 const void* previous_frame(const PythonLayout& layout, const void* frame) {
   return load_field<const void*>(frame, layout.frame_previous);
 }
@@ -37,10 +31,12 @@ bool has_foreign_owner(const PythonLayout& layout, const void* frame) {
          load_field<uint8_t>(frame, layout.frame_owner) >= kFirstForeignOwner;
 }
 
+bool has_states(const PythonLayout& layout) { return layout.frame_owner != kAbsent; }
+
 PythonFrameKey read_frame(const PythonLayout& layout, const void* frame) {
   PythonFrameKey key;
   key.code = load_field<uint64_t>(frame, layout.frame_code) & ~kReferenceTag;
-  if (layout.frame_owner == kAbsent) {
+  if (!has_states(layout)) {
     key.position = load_field<uint32_t>(frame, layout.frame_position);
   } else {
     const bool of_generator = load_field<uint8_t>(frame, layout.frame_owner) == kOwnedByGenerator;
@@ -80,18 +76,29 @@ bool is_plausible(const PythonLayout& layout, const PythonFrameKey& frame, const
 
 }  // namespace
 
-PythonWalk walk_python_frames(const PythonLayout& layout, const void* thread_state,
-                              std::span<PythonFrameKey> frames) {
+const void* innermost_python_frame(const PythonLayout& layout, const void* thread_state) {
+  const void* frame = load_field<const void*>(thread_state, layout.thread_frame);
+  if (layout.cframe_frame == kAbsent || frame == nullptr) return frame;
+  return load_field<const void*>(frame, layout.cframe_frame);
+}
+
+PythonWalk walk_python_frames(const PythonLayout& layout, const void* innermost,
+                              std::span<PythonFrameKey> frames,
+                              std::span<PythonFrameState> states) {
   PythonWalk walk;
-  for (const void* frame = innermost_frame(layout, thread_state); frame != nullptr;
-       frame = previous_frame(layout, frame)) {
+  if (!has_states(layout)) states = {};
+  size_t visited = 0;
+  for (const void* frame = innermost; frame != nullptr; frame = previous_frame(layout, frame)) {
+    if (visited < states.size()) states[visited] = read_frame_state(layout, frame);
+    ++visited;
     if (has_foreign_owner(layout, frame)) continue;
     if (walk.count == frames.size()) {
       walk.truncated = true;
-      break;
+      return walk;
     }
     frames[walk.count++] = read_frame(layout, frame);
   }
+  if (visited <= states.size()) walk.state_count = visited;
   return walk;
 }
 
@@ -123,7 +130,7 @@ bool frames_are_plausible(const PythonLayout& layout, std::span<const PythonFram
 }
 
 const void* innermost_globals(const PythonLayout& layout, const void* thread_state) {
-  const void* frame = innermost_frame(layout, thread_state);
+  const void* frame = innermost_python_frame(layout, thread_state);
   while (frame != nullptr &&
          (has_foreign_owner(layout, frame) || is_incomplete(layout, read_frame(layout, frame)))) {
     frame = previous_frame(layout, frame);

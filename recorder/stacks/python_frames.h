@@ -24,18 +24,52 @@ struct PythonFrameKey {
 };
 static_assert(sizeof(PythonFrameKey) == 16);
 
+// What must stand in a frame (3.11 and later) so that a walk finds what it found before. The code
+// object needs no comparison: while it lives, no other one has this instruction.
+struct PythonFrameState {
+  uint64_t previous;            // address of the next frame of the walk
+  uint64_t position_and_owner;  // addresses end below bit 56 (kOwnerShift): the owner is above it
+};
+
+constexpr unsigned kOwnerShift = 56;
+
+inline PythonFrameState read_frame_state(const PythonLayout& layout, const void* frame) {
+  return {load_field<uint64_t>(frame, layout.frame_previous),
+          load_field<uint64_t>(frame, layout.frame_position) |
+              static_cast<uint64_t>(load_field<uint8_t>(frame, layout.frame_owner)) << kOwnerShift};
+}
+
+// Whether a walk from `frame` on would read these states, to the end of the chain.
+inline bool frames_are_unchanged(const PythonLayout& layout, const void* frame,
+                                 std::span<const PythonFrameState> states) {
+  for (const PythonFrameState& state : states) {
+    const PythonFrameState now = read_frame_state(layout, frame);
+    if (((now.previous ^ state.previous) | (now.position_and_owner ^ state.position_and_owner)) !=
+        0) {
+      return false;
+    }
+    frame = reinterpret_cast<const void*>(state.previous);
+  }
+  return true;
+}
+
 // PythonFrame::instruction of a frame that has not begun its first instruction (f_lasti == -1).
 constexpr uint32_t kBeforeFirstInstruction = UINT32_MAX;
 
 struct PythonWalk {
   size_t count = 0;
   bool truncated = false;
+  size_t state_count = 0;  // 0: the states did not fit, or this version has none
 };
 
-// Innermost frame first. Frames of the interpreter itself (its entry from C) are left out.
-// `thread_state`: the calling thread's PyThreadState.
-PythonWalk walk_python_frames(const PythonLayout& layout, const void* thread_state,
-                              std::span<PythonFrameKey> frames);
+// The frame that the thread is in; nullptr: none. `thread_state`: its PyThreadState.
+const void* innermost_python_frame(const PythonLayout& layout, const void* thread_state);
+
+// Innermost frame first. Frames of the interpreter itself (its entry from C) are left out of
+// `frames`, not of `states`.
+PythonWalk walk_python_frames(const PythonLayout& layout, const void* innermost,
+                              std::span<PythonFrameKey> frames,
+                              std::span<PythonFrameState> states = {});
 
 // What Python itself hides (sys._getframe, tracebacks): a frame that is still being set up.
 bool is_incomplete(const PythonLayout& layout, const PythonFrameKey& frame);

@@ -17,27 +17,50 @@ uint32_t PythonStacks::capture(DefinitionSink& sink) {
   if (runtime == nullptr) return 0;
   const void* thread_state = runtime->thread_state();
   if (thread_state == nullptr) return 0;
+  const void* innermost = innermost_python_frame(runtime->layout(), thread_state);
+  if (innermost == nullptr) return 0;
+  StackTable::Stack* known = traces_.find(runtime->layout(), innermost);
+  if (known != nullptr && is_current(*known)) return known->id;
+  return capture_by_walking(*runtime, thread_state, innermost, sink);
+}
 
-  const PythonWalk walk = walk_python_frames(runtime->layout(), thread_state, keys_);
-  const std::span<const PythonFrameKey> keys(keys_, walk.count);
-  if (keys.empty() || !runtime->verify(thread_state, keys)) return 0;
+uint32_t PythonStacks::capture_by_walking(const PythonRuntime& runtime, const void* thread_state,
+                                          const void* innermost, DefinitionSink& sink) {
+  const PythonWalk walk = walk_python_frames(runtime.layout(), innermost, keys_, states_);
+  if (walk.count == 0) return 0;
+  StackTable::Stack* stack =
+      intern(runtime, thread_state, {keys_, walk.count}, walk.truncated, sink);
+  if (stack == nullptr) return 0;
+  if (walk.state_count != 0) traces_.remember(innermost, {states_, walk.state_count}, stack);
+  return stack->id;
+}
 
+// nullptr: the stack is not to be had.
+StackTable::Stack* PythonStacks::intern(const PythonRuntime& runtime, const void* thread_state,
+                                        std::span<const PythonFrameKey> keys, bool truncated,
+                                        DefinitionSink& sink) {
   const uint64_t hash = StackTable::hash(words_of(keys));
   if (StackTable::Stack* known = table_.find(words_of(keys), hash)) {
-    if (is_current(*known)) return known->id;
+    if (is_current(*known)) return known;
     table_.erase(known);
   }
-  const uint32_t id = define(runtime->layout(), keys, walk.truncated, sink);
-  if (id != 0) table_.insert(words_of(keys), notes_, hash, id);
-  return id;
+  if (!runtime.verify(thread_state, keys)) return nullptr;
+  const uint32_t id = define(runtime.layout(), keys, truncated, sink);
+  if (id == 0) return nullptr;
+  const size_t size_before = table_.size();
+  StackTable::Stack* stack = table_.insert(words_of(keys), notes_, hash, id);
+  if (table_.size() <= size_before) traces_.clear();  // the table has forgotten what it held
+  return stack;
 }
 
 // A code object of the stack may have died and another one may live at its address. The deaths that
 // matter here happened before the calling thread began to run the newer object, so it sees them.
 bool PythonStacks::is_current(StackTable::Stack& stack) const {
   const std::span<uint64_t> notes = stack.notes();
-  const uint64_t deaths = python_code_deaths();
-  if (notes[0] == deaths) return true;
+  const uint64_t deaths = python_code_deaths.load(std::memory_order_relaxed);
+  if (notes[0] == deaths) [[likely]] {
+    return true;
+  }
   for (size_t i = 1; i < notes.size(); i += 2) {
     const auto* code = reinterpret_cast<const PythonCode*>(notes[i]);
     if (code->id.load(std::memory_order_relaxed) != notes[i + 1]) return false;
@@ -50,7 +73,7 @@ bool PythonStacks::is_current(StackTable::Stack& stack) const {
 // stack's notes in notes_.
 uint32_t PythonStacks::define(const PythonLayout& layout, std::span<const PythonFrameKey> keys,
                               bool truncated, DefinitionSink& sink) {
-  notes_.assign(1, python_code_deaths());
+  notes_.assign(1, python_code_deaths.load(std::memory_order_relaxed));
   frames_.clear();
   for (const PythonFrameKey& key : keys) {
     PythonCode* code = find_or_add_python_code(reinterpret_cast<const void*>(key.code));

@@ -15,7 +15,7 @@ class ThreadStackCapture final : public StackCapture {
   uint32_t python(DefinitionSink& sink) override {
     forget_if_forked();
     try {
-      return python_.capture(sink);
+      return last_python_ = python_.capture(sink);
     } catch (const std::bad_alloc&) {
       return 0;  // an event without a stack is better than a job that dies of us
     }
@@ -24,7 +24,7 @@ class ThreadStackCapture final : public StackCapture {
   uint32_t native(const CallSite& site, DefinitionSink& sink) override {
     forget_if_forked();
     try {
-      return native_.capture(site, sink);
+      return native_.capture(site, last_python_, sink);
     } catch (const std::bad_alloc&) {
       return 0;
     }
@@ -40,6 +40,7 @@ class ThreadStackCapture final : public StackCapture {
   }
 
   uint32_t epoch_ = stack_ids.epoch.load(std::memory_order_relaxed);
+  uint32_t last_python_ = 0;  // stacks that differ in Python tend to differ in C++ too
   PythonStacks python_;
   NativeStacks native_;
 };
@@ -53,6 +54,8 @@ std::unique_ptr<StackCapture> make_stack_capture() {
 
 void forget_stacks_after_fork() {
   forget_python_codes_after_fork();
+  forget_rules_after_fork();
+  forget_stack_memory_after_fork();
   stack_ids.epoch.fetch_add(1, std::memory_order_relaxed);
 }
 

@@ -3,14 +3,9 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <utility>
 
 namespace vramscope {
-namespace {
-
-constexpr size_t kFirstBuckets = 256;
-constexpr size_t kChunkBytes = 64 << 10;
-
-}  // namespace
 
 uint64_t StackTable::hash(std::span<const uint64_t> keys) {
   // Fibonacci hashing in four independent lanes: one multiplication waits for the last of its lane
@@ -33,7 +28,7 @@ uint64_t StackTable::hash(std::span<const uint64_t> keys) {
 }
 
 StackTable::Stack* StackTable::find(std::span<const uint64_t> keys, uint64_t hash) {
-  if (buckets_.empty()) return nullptr;
+  if (bucket_count_ == 0) return nullptr;
   for (Stack* stack = bucket(hash); stack != nullptr; stack = stack->next) {
     if (stack->hash == hash && stack->key_count == keys.size() &&
         std::memcmp(stack->words(), keys.data(), keys.size_bytes()) == 0) {
@@ -43,12 +38,11 @@ StackTable::Stack* StackTable::find(std::span<const uint64_t> keys, uint64_t has
   return nullptr;
 }
 
-void StackTable::insert(std::span<const uint64_t> keys, std::span<const uint64_t> notes,
-                        uint64_t hash, uint32_t id) {
-  const size_t bytes = sizeof(Stack) + (keys.size() + notes.size()) * sizeof(uint64_t);
-  if (used_bytes_ + bytes > limit_bytes_) clear();
-  if (size_ >= buckets_.size()) grow_buckets();
-  Stack* stack = new (allocate(bytes)) Stack{};
+StackTable::Stack* StackTable::insert(std::span<const uint64_t> keys,
+                                      std::span<const uint64_t> notes, uint64_t hash, uint32_t id) {
+  Stack* stack = allocate(sizeof(Stack) + (keys.size() + notes.size()) * sizeof(uint64_t));
+  if (stack == nullptr) return nullptr;
+  new (stack) Stack{};
   stack->hash = hash;
   stack->id = id;
   stack->key_count = static_cast<uint32_t>(keys.size());
@@ -58,6 +52,7 @@ void StackTable::insert(std::span<const uint64_t> keys, std::span<const uint64_t
   stack->next = bucket(hash);
   bucket(hash) = stack;
   ++size_;
+  return stack;
 }
 
 void StackTable::erase(Stack* stack) {
@@ -69,36 +64,38 @@ void StackTable::erase(Stack* stack) {
 }
 
 void StackTable::clear() {
-  buckets_.clear();
-  chunks_.clear();
-  free_begin_ = free_end_ = nullptr;
-  used_bytes_ = size_ = 0;
+  memory_.clear();
+  buckets_ = nullptr;
+  bucket_count_ = size_ = 0;
 }
 
-void* StackTable::allocate(size_t bytes) {
-  if (static_cast<size_t>(free_end_ - free_begin_) < bytes) {
-    const size_t chunk_bytes = std::max(bytes, kChunkBytes);
-    chunks_.push_back(std::make_unique_for_overwrite<std::byte[]>(chunk_bytes));
-    free_begin_ = chunks_.back().get();
-    free_end_ = free_begin_ + chunk_bytes;
+// Memory for one more stack, and a bucket for it; the second try has forgotten everything.
+StackTable::Stack* StackTable::allocate(size_t bytes) {
+  for (int round = 0; round < 2; ++round) {
+    if (size_ < bucket_count_ || bucket_count_ == kMaxBuckets || grow_buckets()) {
+      if (void* memory = memory_.allocate(bytes)) return static_cast<Stack*>(memory);
+    }
+    clear();
   }
-  used_bytes_ += bytes;
-  void* memory = free_begin_;
-  free_begin_ += bytes;
-  return memory;
+  return nullptr;
 }
 
-void StackTable::grow_buckets() {
-  std::vector<Stack*> old(std::max(kFirstBuckets, buckets_.size() * 2));
-  old.swap(buckets_);
-  for (Stack* stack : old) {
-    while (stack != nullptr) {
+bool StackTable::grow_buckets() {
+  const size_t count = bucket_count_ == 0 ? kFirstBuckets : bucket_count_ * 2;
+  auto* grown = static_cast<Stack**>(memory_.allocate(count * sizeof(void*)));
+  if (grown == nullptr) return false;
+  std::fill_n(grown, count, nullptr);
+  Stack** old = std::exchange(buckets_, grown);
+  const size_t old_count = std::exchange(bucket_count_, count);
+  for (size_t i = 0; i < old_count; ++i) {
+    for (Stack* stack = old[i]; stack != nullptr;) {
       Stack* next = stack->next;
       stack->next = bucket(stack->hash);
       bucket(stack->hash) = stack;
       stack = next;
     }
   }
+  return true;
 }
 
 }  // namespace vramscope

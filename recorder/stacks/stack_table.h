@@ -9,13 +9,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
-#include <vector>
+
+#include "recorder/stacks/stack_memory.h"
 
 namespace vramscope {
 
-// Belongs to one thread. Allocates in insert() only; may throw std::bad_alloc there.
+// Belongs to one thread. Allocates in insert() only. When there is no more memory everything is
+// forgotten: stacks then get new ids, which costs definitions and is otherwise harmless.
 class StackTable {
  public:
   struct Stack {
@@ -34,18 +35,15 @@ class StackTable {
     const uint64_t* words() const { return reinterpret_cast<const uint64_t*>(this + 1); }
   };
 
-  // `limit_bytes` bounds the memory of all stacks together. When it is reached everything is
-  // forgotten: stacks then get new ids, which costs definitions and is otherwise harmless.
-  explicit StackTable(size_t limit_bytes) : limit_bytes_(limit_bytes) {}
-
   static uint64_t hash(std::span<const uint64_t> keys);
 
   // `hash`: hash(keys). nullptr if it is not there.
   Stack* find(std::span<const uint64_t> keys, uint64_t hash);
 
-  // Adds a stack that is not there. Pointers to other entries are void afterwards.
-  void insert(std::span<const uint64_t> keys, std::span<const uint64_t> notes, uint64_t hash,
-              uint32_t id);
+  // Adds a stack that is not there. nullptr: there is no memory for it at all. Entries stay where
+  // they are, erased ones too, unless everything had to be forgotten: then size() has not grown.
+  Stack* insert(std::span<const uint64_t> keys, std::span<const uint64_t> notes, uint64_t hash,
+                uint32_t id);
 
   // Takes an entry out, because what its keys stood for is gone.
   void erase(Stack* stack);
@@ -55,17 +53,17 @@ class StackTable {
   size_t size() const { return size_; }
 
  private:
-  void* allocate(size_t bytes);
-  void grow_buckets();
-  Stack*& bucket(uint64_t hash) { return buckets_[hash & (buckets_.size() - 1)]; }
+  static constexpr size_t kFirstBuckets = 256;
+  static constexpr size_t kMaxBuckets = StackArena::kLargestAllocation / sizeof(void*);
 
-  size_t limit_bytes_;
-  size_t used_bytes_ = 0;
+  Stack* allocate(size_t bytes);
+  bool grow_buckets();
+  Stack*& bucket(uint64_t hash) { return buckets_[hash & (bucket_count_ - 1)]; }
+
+  StackArena memory_;
+  Stack** buckets_ = nullptr;
+  size_t bucket_count_ = 0;  // a power of two
   size_t size_ = 0;
-  std::vector<Stack*> buckets_;  // a power of two
-  std::vector<std::unique_ptr<std::byte[]>> chunks_;
-  std::byte* free_begin_ = nullptr;  // in the newest chunk
-  std::byte* free_end_ = nullptr;
 };
 
 }  // namespace vramscope

@@ -77,11 +77,11 @@ TEST(PreloadLibraries, TheShimNeedsLibcAlone) {
   EXPECT_TRUE(shim.binds_now);
 }
 
-TEST(PreloadLibraries, TheShimExportsTheHookedNamesDlopenAndDlsym) {
+TEST(PreloadLibraries, TheShimExportsTheHookedNamesAndTheLoadersOnes) {
   Names hooked(std::begin(kApiNames), std::end(kApiNames));
   EXPECT_TRUE(hooked.contains("cuGetProcAddress"));
   EXPECT_TRUE(hooked.contains("cuGetProcAddress_v2"));
-  hooked.insert({"dlopen", "dlsym"});
+  hooked.insert({"dlclose", "dlopen", "dlsym"});
   EXPECT_EQ(Library(SHIM_LIBRARY).exported, hooked);
 }
 

@@ -69,7 +69,9 @@ int* depth() {
   return &calls;
 }
 
-const ShimServices kShim = {kHookTableId, kApiCount, find_real, find_loaded, depth};
+inline void watch_nothing(uint64_t*) {}
+
+const ShimServices kShim = {kHookTableId, kApiCount, find_real, find_loaded, depth, watch_nothing};
 
 struct StreamOfPyTorch {
   int8_t device_type;

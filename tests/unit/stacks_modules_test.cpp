@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "recorder/code_unloads.h"
 #include "recorder/stacks/loaded_object.h"
 #include "tests/unit/stacks_call_chain.h"
 
@@ -151,6 +152,7 @@ uintptr_t capture_below(const char* library, Probe& probe) {
   dlinfo(handle, RTLD_DI_LINKMAP, &map);
   const uintptr_t where = map->l_addr;
   dlclose(handle);
+  code_unloads.fetch_add(1);  // as the hook of dlclose() does
   return where;
 }
 

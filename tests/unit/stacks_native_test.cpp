@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "recorder/stacks/unwinder.h"
+#include "recorder/stacks/frame_walk.h"
 #include "tests/unit/stacks_call_chain.h"
 
 namespace vramscope {

@@ -162,12 +162,12 @@ TEST(PythonCodes, DeadAddressGetsANewId) {
   ASSERT_TRUE(define_python_code(*code, layout, sink));
   EXPECT_EQ(find_or_add_python_code(address), code);
 
-  const uint64_t deaths = python_code_deaths();
+  const uint64_t deaths = python_code_deaths.load();
   bury_python_code(address);
-  EXPECT_EQ(python_code_deaths(), deaths + 1);
+  EXPECT_EQ(python_code_deaths.load(), deaths + 1);
   EXPECT_EQ(code->id, 0u);
   bury_python_code(address);  // a code object that no stack had: not counted
-  EXPECT_EQ(python_code_deaths(), deaths + 1);
+  EXPECT_EQ(python_code_deaths.load(), deaths + 1);
 
   PythonCode* again = find_or_add_python_code(address);
   EXPECT_NE(again->id, 0u);
@@ -224,7 +224,8 @@ struct FakeFrames {
 TEST_P(EveryVersion, WalksFromTheInnermostFrameOut) {
   const FakeFrames fake(layout);
   PythonFrameKey keys[8];
-  const PythonWalk walk = walk_python_frames(layout, fake.thread.address(), keys);
+  const PythonWalk walk =
+      walk_python_frames(layout, innermost_python_frame(layout, fake.thread.address()), keys);
   ASSERT_EQ(walk.count, 2u);
   EXPECT_FALSE(walk.truncated);
   EXPECT_EQ(keys[0].code, fake.code_of_inner.word());
@@ -234,7 +235,8 @@ TEST_P(EveryVersion, WalksFromTheInnermostFrameOut) {
 TEST_P(EveryVersion, DeepStacksAreCutAtTheOutside) {
   const FakeFrames fake(layout);
   PythonFrameKey keys[1];
-  const PythonWalk walk = walk_python_frames(layout, fake.thread.address(), keys);
+  const PythonWalk walk =
+      walk_python_frames(layout, innermost_python_frame(layout, fake.thread.address()), keys);
   EXPECT_EQ(walk.count, 1u);
   EXPECT_TRUE(walk.truncated);
   EXPECT_EQ(keys[0].code, fake.code_of_inner.word());
@@ -243,7 +245,8 @@ TEST_P(EveryVersion, DeepStacksAreCutAtTheOutside) {
 TEST_P(EveryVersion, ThreadWithoutFramesHasNone) {
   const Structure thread;
   PythonFrameKey keys[8];
-  EXPECT_EQ(walk_python_frames(layout, thread.address(), keys).count, 0u);
+  EXPECT_EQ(
+      walk_python_frames(layout, innermost_python_frame(layout, thread.address()), keys).count, 0u);
   EXPECT_EQ(innermost_globals(layout, thread.address()), nullptr);
 }
 
@@ -254,7 +257,9 @@ TEST_P(From312, FramesOfTheInterpreterAreLeftOut) {
   FakeFrames fake(layout);
   fake.inner.set(layout.frame_owner, uint8_t{3});
   PythonFrameKey keys[8];
-  ASSERT_EQ(walk_python_frames(layout, fake.thread.address(), keys).count, 1u);
+  ASSERT_EQ(
+      walk_python_frames(layout, innermost_python_frame(layout, fake.thread.address()), keys).count,
+      1u);
   EXPECT_EQ(keys[0].code, fake.code_of_outer.word());
 }
 
@@ -273,7 +278,7 @@ TEST_P(EveryVersion, InstructionIsAnOffsetInBytes) {
       frame.set(layout.frame_position, code.word() + layout.code_bytecode + position);
     }
     PythonFrameKey key[1];
-    walk_python_frames(layout, thread.address(), key);
+    walk_python_frames(layout, innermost_python_frame(layout, thread.address()), key);
     return instruction_offset(layout, key[0]);
   };
   EXPECT_EQ(offset_at(0), 0u);
@@ -291,7 +296,7 @@ TEST_P(From311, FramesBeingSetUpAreIncompleteUnlessAGeneratorOwnsThem) {
   PythonFrameKey keys[8];
   const auto inner_is_incomplete = [&](uint64_t position, uint8_t owner) {
     fake.inner.set(layout.frame_position, bytecode + position).set(layout.frame_owner, owner);
-    walk_python_frames(layout, fake.thread.address(), keys);
+    walk_python_frames(layout, innermost_python_frame(layout, fake.thread.address()), keys);
     return is_incomplete(layout, keys[0]);
   };
   EXPECT_TRUE(inner_is_incomplete(6, 0));  // unit 3 of 4
@@ -305,7 +310,7 @@ TEST(PythonFrames, TagsOfReferencesAreNoPartOfTheAddress) {
   FakeFrames fake(layout);
   fake.inner.set(layout.frame_code, fake.code_of_inner.word() | 1);
   PythonFrameKey keys[8];
-  walk_python_frames(layout, fake.thread.address(), keys);
+  walk_python_frames(layout, innermost_python_frame(layout, fake.thread.address()), keys);
   EXPECT_EQ(keys[0].code, fake.code_of_inner.word());
 }
 

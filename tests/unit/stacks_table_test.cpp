@@ -16,7 +16,7 @@ uint32_t id_of(StackTable& table, const Words& keys, uint64_t hash) {
 }
 
 TEST(StackTable, FindsWhatWasInsertedAndItsNotes) {
-  StackTable table(1 << 20);
+  StackTable table;
   const Words keys{1, 2, 3};
   const Words notes{7, 8};
   EXPECT_EQ(table.find(keys, StackTable::hash(keys)), nullptr);
@@ -28,7 +28,7 @@ TEST(StackTable, FindsWhatWasInsertedAndItsNotes) {
 }
 
 TEST(StackTable, EqualHashesAreToldApartByTheirWords) {
-  StackTable table(1 << 20);
+  StackTable table;
   const Words stacks[] = {{}, {1}, {1, 2}, {2, 1}, {1, 2, 3}, {1, 2, 4}};
   for (uint32_t i = 0; i < std::size(stacks); ++i) table.insert(stacks[i], {}, 42, i + 1);
   for (uint32_t i = 0; i < std::size(stacks); ++i) EXPECT_EQ(id_of(table, stacks[i], 42), i + 1);
@@ -36,7 +36,7 @@ TEST(StackTable, EqualHashesAreToldApartByTheirWords) {
 }
 
 TEST(StackTable, EraseTakesOutOneOfAChain) {
-  StackTable table(1 << 20);
+  StackTable table;
   for (uint64_t i = 1; i <= 3; ++i) table.insert(Words{i}, {}, 42, static_cast<uint32_t>(i));
   table.erase(table.find(Words{2}, 42));
   EXPECT_EQ(id_of(table, {1}, 42), 1u);
@@ -46,7 +46,7 @@ TEST(StackTable, EraseTakesOutOneOfAChain) {
 }
 
 TEST(StackTable, GrowsAndKeepsEverything) {
-  StackTable table(64 << 20);
+  StackTable table;
   constexpr uint32_t kStacks = 20000;
   const auto keys_of = [](uint64_t i) { return Words{i, i * i, 7}; };
   for (uint32_t i = 1; i <= kStacks; ++i) {
@@ -57,15 +57,23 @@ TEST(StackTable, GrowsAndKeepsEverything) {
   }
 }
 
-TEST(StackTable, ForgetsEverythingAtItsLimit) {
-  StackTable table(1000);  // a stack of ten words and no notes takes 32 + 80 bytes
-  const auto keys_of = [](uint64_t i) { return Words(10, i); };
-  for (uint32_t i = 1; i <= 8; ++i) table.insert(keys_of(i), {}, i, i);
-  EXPECT_EQ(table.size(), 8u);
-  table.insert(keys_of(9), {}, 9, 9);
+TEST(StackTable, ForgetsEverythingWhenItsMemoryIsFull) {
+  StackTable table;  // alone it may hold nearly half of the region
+  constexpr size_t kWords = 1000;
+  constexpr size_t kMost = kStackMemoryBytes / (kWords * sizeof(uint64_t));
+  const auto keys_of = [](uint64_t i) { return Words(kWords, i); };
+  uint32_t last = 0;
+  size_t size_before = 0;
+  do {
+    size_before = table.size();
+    ++last;
+    ASSERT_LT(last, kMost);
+    ASSERT_TRUE(table.insert(keys_of(last), {}, last, last));
+  } while (table.size() > size_before);
+  EXPECT_GT(last, kMost / 4);
   EXPECT_EQ(table.size(), 1u);
-  EXPECT_EQ(id_of(table, keys_of(8), 8), 0u);
-  EXPECT_EQ(id_of(table, keys_of(9), 9), 9u);
+  EXPECT_EQ(id_of(table, keys_of(last - 1), last - 1), 0u);
+  EXPECT_EQ(id_of(table, keys_of(last), last), last);
 }
 
 TEST(StackTable, HashDependsOnOrderLengthAndEveryWord) {

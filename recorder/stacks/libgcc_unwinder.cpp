@@ -1,26 +1,40 @@
-#include "recorder/stacks/unwinder.h"
+#include "recorder/stacks/libgcc_unwinder.h"
 
 #include <dlfcn.h>
 #include <unwind.h>
 
 #include <atomic>
 
+// libgcc's (unwind-dw2-fde.h, which is not installed): the second argument receives where the
+// function begins.
+struct dwarf_eh_bases {
+  void* text;
+  void* data;
+  void* function;
+};
+extern "C" const void* _Unwind_Find_FDE(void* address, dwarf_eh_bases* bases);
+
 namespace vramscope {
 namespace {
 
-// A context belongs to the library that made it: both functions must come from the same one.
+// A context belongs to the library that made it: all functions must come from the same one.
 struct Unwinder {
   decltype(&_Unwind_Backtrace) backtrace;
   decltype(&_Unwind_GetIPInfo) get_ip;
+  decltype(&_Unwind_Find_FDE) find_fde;
 };
-constexpr Unwinder kLinkedUnwinder{&_Unwind_Backtrace, &_Unwind_GetIPInfo};
+constexpr Unwinder kLinkedUnwinder{&_Unwind_Backtrace, &_Unwind_GetIPInfo, &_Unwind_Find_FDE};
+
+template <typename Function>
+bool resolve(void* library, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(library, name));
+  return function != nullptr;
+}
 
 bool resolve(void* library, Unwinder& unwinder) {
-  unwinder.backtrace =
-      reinterpret_cast<decltype(unwinder.backtrace)>(dlsym(library, "_Unwind_Backtrace"));
-  unwinder.get_ip =
-      reinterpret_cast<decltype(unwinder.get_ip)>(dlsym(library, "_Unwind_GetIPInfo"));
-  return unwinder.backtrace != nullptr && unwinder.get_ip != nullptr;
+  return resolve(library, "_Unwind_Backtrace", unwinder.backtrace) &&
+         resolve(library, "_Unwind_GetIPInfo", unwinder.get_ip) &&
+         resolve(library, "_Unwind_Find_FDE", unwinder.find_fde);
 }
 
 // JIT compilers register their frames (__register_frame) with the libgcc_s of the process, not with
@@ -72,7 +86,7 @@ _Unwind_Reason_Code visit_frame(_Unwind_Context* context, void* argument) {
 
 }  // namespace
 
-NativeWalk walk_native_frames(const CallSite& site, std::span<uint64_t> return_addresses) {
+NativeWalk walk_by_libgcc(const CallSite& site, std::span<uint64_t> return_addresses) {
   Walk walk{unwinder(), site.program_counter, return_addresses, {}};
   walk.unwinder.backtrace(&visit_frame, &walk);
   if (walk.result.count == 0 && !return_addresses.empty()) {
@@ -80,6 +94,12 @@ NativeWalk walk_native_frames(const CallSite& site, std::span<uint64_t> return_a
     return {.count = 1, .truncated = true};
   }
   return walk.result;
+}
+
+FunctionDescription find_function_description(uint64_t address) {
+  dwarf_eh_bases bases{};
+  const void* fde = unwinder().find_fde(reinterpret_cast<void*>(address), &bases);
+  return {static_cast<const uint8_t*>(fde), reinterpret_cast<uint64_t>(bases.function)};
 }
 
 }  // namespace vramscope

@@ -1,0 +1,29 @@
+#include "recorder/stacks/python_trace_cache.h"
+
+#include <algorithm>
+#include <new>
+
+namespace vramscope {
+
+uint64_t PythonTraceCache::key_of(const PythonLayout& layout, const void* innermost) {
+  constexpr int kFrames = 4;
+  auto key = reinterpret_cast<uint64_t>(innermost);
+  const void* frame = innermost;
+  for (int i = 0; i < kFrames && frame != nullptr; ++i) {
+    const PythonFrameState state = read_frame_state(layout, frame);
+    key = mix_key(key ^ state.position_and_owner);
+    frame = reinterpret_cast<const void*>(state.previous);
+  }
+  return key | 1;
+}
+
+void PythonTraceCache::remember(const void* innermost, std::span<const PythonFrameState> frames,
+                                StackTable::Stack* stack) {
+  void* memory = memory_.allocate(sizeof(Trace) + frames.size_bytes());
+  if (memory == nullptr || !index_.make_room(1, memory_)) return clear();
+  auto* trace = new (memory) Trace{innermost, stack, frames.size()};
+  std::ranges::copy(frames, reinterpret_cast<PythonFrameState*>(trace + 1));
+  index_.put({key_, reinterpret_cast<uint64_t>(trace)});
+}
+
+}  // namespace vramscope
