@@ -1,5 +1,5 @@
-/* Preloaded: makes the folder $NO_SHARED_MAPPINGS look as if its file system could not map files shared and
- * writable, as some network and FUSE file systems cannot. */
+/* Preloaded: makes the folder $NO_SHARED_MAPPINGS look as if its file system could not map files
+ * shared and writable, as some network and FUSE file systems cannot. */
 #define _GNU_SOURCE
 #undef _FILE_OFFSET_BITS
 #include <errno.h>

@@ -42,3 +42,13 @@ def assert_prefix_of_calls(recorded, served, may_miss=1):
         assert difference is None, f"thread {thread}: {difference}"
         if may_miss is not None:
             assert len(calls) - len(kept) <= may_miss, f"thread {thread}: {len(kept)} of {len(calls)} calls"
+
+
+def assert_counted_calls(recorded, served):
+    """Each thread's recorded calls are among those that it made, in the same order: some may be missing anywhere."""
+    recorded, served = parse(recorded), parse(served)
+    assert set(recorded) <= set(served), f"threads: recorded {sorted(recorded)}, served {sorted(served)}"
+    for thread, calls in recorded.items():
+        rest = iter(served[thread])
+        for position, call in enumerate(calls):
+            assert call in rest, f"thread {thread}: call {position} was not served, or not in this order: {call}"

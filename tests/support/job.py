@@ -1,6 +1,7 @@
 """A job that is told what to do while tests look at it."""
 
 import os
+import pathlib
 import select
 import signal
 import subprocess
@@ -59,7 +60,9 @@ class Job:
         """Of the job itself."""
         if not self.is_run:
             return self.process.pid
-        return int(open(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read().split()[0])
+        children = pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        wait_until(lambda: children.read_text(), "`run` starts the job")
+        return int(children.read_text().split()[0])
 
     def end(self):
         """Its status and standard error, once it has ended by itself."""
