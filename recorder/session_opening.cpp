@@ -40,7 +40,7 @@ void make_folder_of(const std::string& path) {
 // Returns that name; empty: there are too many.
 std::string unused_name(const std::string& name) {
   for (int number = 1; number <= kMaxSessionsOfOneName; ++number) {
-    const std::string unique = number == 1 ? name : name + "-" + std::to_string(number);
+    std::string unique = number == 1 ? name : name + "-" + std::to_string(number);
     const bool used = access((unique + kSessionFileSuffix).c_str(), F_OK) == 0 ||
                       access((unique + kRingFileSuffix).c_str(), F_OK) == 0;
     if (!used) return unique;

@@ -71,7 +71,7 @@ def kill_once(number, jobs, moment):
     kind = "run" if number % 4 == 3 else "preload"
     job, sessions = jobs.of(kind)
     log = jobs.folder / f"driver-{number}.log"
-    first, second = job.ask(str(log)), job.process.stdout.readline()
+    first, second = job.ask(str(log), patience_s=600), job.process.stdout.readline()
     child = int((first + second).replace("ready", "").strip())
     time.sleep(moment)
     if number % 8 == 7:

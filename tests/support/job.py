@@ -44,10 +44,10 @@ class Job:
         self.process.stdin.write(command + "\n")
         self.process.stdin.flush()
 
-    def ask(self, command):
+    def ask(self, command, patience_s=PATIENCE_S):
         """The answer to a command that the job survives."""
         self.tell(command)
-        ready, _, _ = select.select([self.process.stdout], [], [], PATIENCE_S)
+        ready, _, _ = select.select([self.process.stdout], [], [], patience_s)
         assert ready, f"no answer to {command!r}"
         return self.process.stdout.readline()
 
