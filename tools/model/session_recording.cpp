@@ -1,7 +1,6 @@
 #include "tools/model/session_recording.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <functional>
 #include <map>
 
@@ -15,6 +14,11 @@ namespace vramscope {
 namespace {
 
 constexpr int32_t kOutOfMemory = 2;  // CUDA_ERROR_OUT_OF_MEMORY
+
+// Of any number, also of the lowest.
+uint64_t magnitude(int64_t number) {
+  return number < 0 ? -static_cast<uint64_t>(number) : static_cast<uint64_t>(number);
+}
 
 class SessionRecorder {
  public:
@@ -263,7 +267,7 @@ class SessionRecorder {
     if (allocated == 0 && reserved == 0) return;
     ++check.differences;
     for (const int64_t difference : {allocated, reserved})
-      if (std::llabs(difference) > std::llabs(check.largest_difference_bytes))
+      if (magnitude(difference) > magnitude(check.largest_difference_bytes))
         check.largest_difference_bytes = difference;
   }
 
