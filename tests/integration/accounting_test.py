@@ -10,11 +10,11 @@ PROGRAMS = BUILD / "tests" / "integration" / "accounting"
 MIB = 1 << 20
 
 
-def process_of(program, folder, gpu):
+def process_of(program, folder, gpu, *arguments):
     """The one process of `report --json`, after its calls were compared with those that the driver served."""
     log = folder / "driver.log"
     result = vramscope(
-        *("run", "--simulate", gpu, "-o", folder / "out", "--", PROGRAMS / program),
+        *("run", "--simulate", gpu, "-o", folder / "out", "--", PROGRAMS / program, *arguments),
         environment={"VRAMSCOPE_SIM_LOG": str(log)},
     )
     assert result.status == 0, result.describe()
@@ -85,3 +85,13 @@ def test_memory_belongs_to_the_library_that_called(tmp_path):
         {"owner": "libmine.so", "bytes": 4000},
     ]
     assert device["peak_allocated_bytes"] == sum(owner["bytes"] for owner in device["owners"])
+
+
+def test_libraries_that_were_loaded_at_the_same_addresses_are_told_apart(tmp_path):
+    libraries = [PROGRAMS / "libmine.so", PROGRAMS / "libnccl_of_test.so"]
+    process = process_of("reload_program", tmp_path, "h100", *libraries)
+    (device,) = process["devices"]
+    assert device["owners"] == [{"owner": "NCCL", "bytes": 6 * MIB}, {"owner": "libmine.so", "bytes": 3 * MIB}]
+    names = {use["bytes"]: {frame["name"] for frame in use["frames"]} for use in device["top"]}
+    assert "nccl_take_linear" in names[6 * MIB]
+    assert "mine_take_linear" in names[3 * MIB]

@@ -81,6 +81,24 @@ void stream_ordered(Route& route) {
   print("cuMemPoolDestroy", destroy(own_pool));
 }
 
+// Pools of a device, and of a location.
+template <typename Route>
+void current_pools(Route& route) {
+  auto* get = route.template find<&cuDeviceGetMemPool>("cuDeviceGetMemPool");
+  auto* set = route.template find<&cuDeviceSetMemPool>("cuDeviceSetMemPool");
+  auto* get_default = route.template find<&cuMemGetDefaultMemPool>("cuMemGetDefaultMemPool");
+  auto* get_of = route.template find<&cuMemGetMemPool>("cuMemGetMemPool");
+  auto* set_of = route.template find<&cuMemSetMemPool>("cuMemSetMemPool");
+  CUmemLocation location = {};
+  location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  CUmemoryPool pool = nullptr;
+  print("cuDeviceGetMemPool", get(&pool, 0));
+  print("cuDeviceSetMemPool", set(0, pool));
+  print("cuMemGetDefaultMemPool", get_default(&pool, &location, CU_MEM_ALLOCATION_TYPE_PINNED));
+  print("cuMemGetMemPool", get_of(&pool, &location, CU_MEM_ALLOCATION_TYPE_PINNED));
+  print("cuMemSetMemPool", set_of(&location, CU_MEM_ALLOCATION_TYPE_PINNED, pool));
+}
+
 template <typename Route>
 void virtual_memory(Route& route) {
   auto* reserve = route.template find<&cuMemAddressReserve>("cuMemAddressReserve");
@@ -150,6 +168,11 @@ void arrays(Route& route) {
   solid_description.Depth = 4;
   solid_description.Format = CU_AD_FORMAT_HALF;
   solid_description.NumChannels = 2;
+  auto* create_levels = route.template find<&cuMipmappedArrayCreate>("cuMipmappedArrayCreate");
+  auto* destroy_levels = route.template find<&cuMipmappedArrayDestroy>("cuMipmappedArrayDestroy");
+  CUmipmappedArray levels = nullptr;
+  print("cuMipmappedArrayCreate", create_levels(&levels, &solid_description, 3));
+  print("cuMipmappedArrayDestroy", destroy_levels(levels));
   print("cuArrayCreate", create(&flat, &flat_description));
   print("cuArray3DCreate", create_3d(&solid, &solid_description));
   print("cuArrayDestroy", destroy(flat));
@@ -161,6 +184,7 @@ void graphs(Route& route) {
   auto* create = route.template find<&cuGraphCreate>("cuGraphCreate");
   auto* add_alloc = route.template find<&cuGraphAddMemAllocNode>("cuGraphAddMemAllocNode");
   auto* add_free = route.template find<&cuGraphAddMemFreeNode>("cuGraphAddMemFreeNode");
+  auto* add = route.template find<&cuGraphAddNode>("cuGraphAddNode_v2");
   auto* trim = route.template find<&cuDeviceGraphMemTrim>("cuDeviceGraphMemTrim");
   auto* destroy = route.template find<&cuGraphDestroy>("cuGraphDestroy");
   CUgraph graph = nullptr;
@@ -173,8 +197,36 @@ void graphs(Route& route) {
   print("cuGraphCreate", create(&graph, 0));
   print("cuGraphAddMemAllocNode", add_alloc(&allocated, graph, nullptr, 0, &parameters));
   print("cuGraphAddMemFreeNode", add_free(&freed, graph, &allocated, 1, parameters.dptr));
+  CUgraphNodeParams node = {};
+  node.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC;
+  node.alloc.poolProps = parameters.poolProps;
+  node.alloc.bytesize = kMiB;
+  print("cuGraphAddNode", add(&allocated, graph, nullptr, nullptr, 0, &node));
+  CUgraphNodeParams last = {};
+  last.type = CU_GRAPH_NODE_TYPE_MEM_FREE;
+  last.free.dptr = node.alloc.dptr;
+  print("cuGraphAddNode", add(&freed, graph, &allocated, nullptr, 1, &last));
+  last = {};
+  last.type = CU_GRAPH_NODE_TYPE_EMPTY;
+  print("cuGraphAddNode", add(&freed, graph, nullptr, nullptr, 0, &last));
   print("cuGraphDestroy", destroy(graph));
   print("cuDeviceGraphMemTrim", trim(0));
+}
+
+template <typename Route>
+void modules(Route& route) {
+  auto* load = route.template find<&cuModuleLoadData>("cuModuleLoadData");
+  auto* unload = route.template find<&cuModuleUnload>("cuModuleUnload");
+  auto* load_library = route.template find<&cuLibraryLoadData>("cuLibraryLoadData");
+  auto* unload_library = route.template find<&cuLibraryUnload>("cuLibraryUnload");
+  static const char image[] = "code";
+  CUmodule module = nullptr;
+  CUlibrary library = nullptr;
+  print("cuModuleLoadData", load(&module, image));
+  print("cuModuleUnload", unload(module));
+  print("cuLibraryLoadData",
+        load_library(&library, image, nullptr, nullptr, 0, nullptr, nullptr, 0));
+  print("cuLibraryUnload", unload_library(library));
 }
 
 // A second context, and memory in it.
@@ -190,6 +242,10 @@ void contexts(Route& route) {
   print("cuMemAlloc", alloc(&address, kMiB));
   print("cuMemFree", free(address));
   print("cuCtxDestroy", destroy(context));
+  auto* retain = route.template find<&cuDevicePrimaryCtxRetain>("cuDevicePrimaryCtxRetain");
+  auto* reset = route.template find<&cuDevicePrimaryCtxReset>("cuDevicePrimaryCtxReset_v2");
+  print("cuDevicePrimaryCtxRetain", retain(&context, 1));
+  print("cuDevicePrimaryCtxReset", reset(1));
 }
 
 template <typename Route>
@@ -204,10 +260,12 @@ int make_all_calls(Route& route) {
   print("cuCtxSetCurrent", set_current(context));
   linear(route);
   stream_ordered(route);
+  current_pools(route);
   virtual_memory(route);
   host(route);
   arrays(route);
   graphs(route);
+  modules(route);
   contexts(route);
   print("cuDevicePrimaryCtxRelease", release(0));
   return 0;

@@ -7,7 +7,7 @@ import pytest
 
 from support.command import run_command, vramscope_ok
 from support.driver_log import assert_same_calls, parse
-from support.paths import BUILD
+from support.paths import BUILD, PRELOAD_LIBRARY
 from support.simulation import preload_environment
 
 EDGES = BUILD / "tests" / "integration" / "edges"
@@ -74,3 +74,10 @@ def test_it_is_said_where_everything_passes_us(log, lines, tmp_path):
     assert run.watched.stderr.count("was loaded with RTLD_DEEPBIND") == lines
     assert run.watched.stderr.count("\n") == lines
     assert not run.session.exists()
+
+
+def test_dlopen_still_follows_its_callers_runpath():
+    command = ["python3", "-c", f"import ctypes; print(ctypes.CDLL('{EDGES}/librunpath_library.so').find_neighbour())"]
+    alone = run_command(command)
+    assert alone.stdout == "1\n", alone.describe()
+    assert run_command(command, environment={"LD_PRELOAD": str(PRELOAD_LIBRARY)}) == alone

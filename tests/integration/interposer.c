@@ -1,11 +1,12 @@
-/* Another profiler, for chaining: preloaded beside ours, it overrides dlsym and cuMemAlloc_v2, and
- * prints at the end how many allocations it saw. */
+/* Another profiler, for chaining: preloaded beside ours, it overrides dlopen, dlsym and
+ * cuMemAlloc_v2, and prints at the end how many allocations it saw. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
 typedef void* (*Dlsym)(void*, const char*);
+typedef void* (*Dlopen)(const char*, int);
 typedef int (*Alloc)(unsigned long long*, size_t);
 
 static int seen;
@@ -37,6 +38,12 @@ void* dlsym(void* handle, const char* name) {
   if (found == NULL || strcmp(name, "cuMemAlloc_v2") != 0) return found;
   if (found != (void*)cuMemAlloc_v2 && real_alloc == NULL) real_alloc = (Alloc)found;
   return (void*)cuMemAlloc_v2;
+}
+
+void* dlopen(const char* name, int mode) {
+  static Dlopen next;
+  if (next == NULL) next = (Dlopen)next_dlsym()(RTLD_NEXT, "dlopen");
+  return next(name, mode);
 }
 
 __attribute__((destructor)) static void report(void) {

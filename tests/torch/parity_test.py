@@ -78,6 +78,23 @@ def test_peaks_and_live_bytes_equal_torchs_counters(case):
             assert ours == counters, f"process {pid}, device {device}"
 
 
+EXPANDABLE = [param for param in WITH_HISTORY if "expandable" in param.values[0].allocator]
+
+
+@pytest.mark.parametrize("case", EXPANDABLE, ids=str)
+def test_expandable_segments_are_what_is_mapped(case):
+    recording = recording_of(case)
+    for pid, account in recording.torch_accounts().items():
+        kinds = {(kind["kind"], kind["device"]): kind for kind in recording.report()[pid]["kinds"]}
+        for device, counters in enumerate(account["devices"]):
+            physical, mapped = kinds["physical", device], kinds["mapped", device]
+            assert mapped["peak_bytes"] == counters["peak_reserved_bytes"]
+            # PyTorch has all of a range's memory before it maps the first piece, and may be refused the last.
+            assert physical["peak_bytes"] >= mapped["peak_bytes"]
+            assert (physical["live_bytes"], physical["live_count"]) == (mapped["live_bytes"], mapped["live_count"])
+            assert kinds["address_space", None]["live_bytes"] > mapped["peak_bytes"]
+
+
 @every_case
 def test_nothing_was_lost(case):
     assert {process["lost_events"] for process in recording_of(case).report().values()} == {0}
