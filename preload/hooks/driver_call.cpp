@@ -8,17 +8,30 @@ namespace {
 const ShimServices* services = nullptr;
 
 using GetDevice = CUresult (*)(CUdevice*);
+using GetStreamDevice = CUresult (*)(CUstream, CUdevice*);
+
+std::atomic<GetDevice> get_device = nullptr;
+std::atomic<GetStreamDevice> get_stream_device = nullptr;  // drivers before 12.8 have none
 
 // Looked up when the core is attached, and again only if the driver was not there yet.
 GetDevice find_get_device() {
-  static std::atomic<GetDevice> found = nullptr;
-  GetDevice function = found.load(std::memory_order_relaxed);
+  GetDevice function = get_device.load(std::memory_order_acquire);
   if (function == nullptr) {
-    void* symbol = shim_services().loaded_symbol("libcuda.so.1", "cuCtxGetDevice");
-    function = reinterpret_cast<GetDevice>(symbol);
-    found.store(function, std::memory_order_relaxed);
+    const auto find = [](const char* symbol) {
+      return shim_services().loaded_symbol("libcuda.so.1", symbol);
+    };
+    function = reinterpret_cast<GetDevice>(find("cuCtxGetDevice"));
+    if (function == nullptr) return nullptr;
+    get_stream_device.store(reinterpret_cast<GetStreamDevice>(find("cuStreamGetDevice")),
+                            std::memory_order_relaxed);
+    get_device.store(function, std::memory_order_release);
   }
   return function;
+}
+
+// The legacy and the thread's default stream belong to whatever context is current.
+bool is_default(CUstream stream) {
+  return stream == nullptr || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD;
 }
 
 }  // namespace
@@ -31,9 +44,17 @@ void set_shim_services(const ShimServices* shim) {
 const ShimServices& shim_services() { return *services; }
 
 int8_t current_device() {
-  const GetDevice get_device = find_get_device();
+  const GetDevice get = find_get_device();
   CUdevice device = 0;
-  if (get_device == nullptr || get_device(&device) != CUDA_SUCCESS) return kNoDevice;
+  if (get == nullptr || get(&device) != CUDA_SUCCESS) return kNoDevice;
+  return static_cast<int8_t>(device);
+}
+
+int8_t device_of(CUstream stream) {
+  const GetStreamDevice get = get_stream_device.load(std::memory_order_relaxed);
+  CUdevice device = 0;
+  if (is_default(stream) || get == nullptr || get(stream, &device) != CUDA_SUCCESS)
+    return current_device();
   return static_cast<int8_t>(device);
 }
 

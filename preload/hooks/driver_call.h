@@ -28,6 +28,9 @@ Function<kApi>* real_function() {
 // stream capture.
 int8_t current_device();
 
+// Device of a stream that the driver has just accepted.
+int8_t device_of(CUstream stream);
+
 // The device that a location names; kNoDevice for host memory of any kind.
 int8_t device_of(const CUmemLocation& location);
 

@@ -8,7 +8,7 @@ namespace vramscope {
 namespace {
 
 constexpr auto kAlloc = [](DriverCall& call, CUdeviceptr* address, size_t bytes, CUstream stream) {
-  call.event.device = current_device();
+  call.event.device = call.succeeded() ? device_of(stream) : current_device();
   call.event.address = call.output(address);
   call.event.size = bytes;
   call.event.stream = bits(stream);

@@ -30,7 +30,8 @@ KINDS = {
     ("context", 1): (None, 2, None, 1),
     ("linear", 0): (4 * MIB, 2, 3 * MIB, 1),
     ("managed", 0): (MIB, 1, MIB, 1),
-    ("stream_ordered", 1): (3 * MIB, 2, 2 * MIB, 1),
+    ("stream_ordered", 0): (5 * MIB, 1, 5 * MIB, 1),
+    ("stream_ordered", 1): (5 * MIB, 2, 5 * MIB, 2),
     ("physical", 0): (8 * MIB, 2, 8 * MIB, 2),
     ("physical", 1): (4 * MIB, 1, 4 * MIB, 1),
     ("mapped", 0): (2 * MIB, 1, 2 * MIB, 1),
@@ -54,7 +55,7 @@ def test_kinds_of_memory_are_told_apart(tmp_path):
     assert found == KINDS
     # Linear, managed, mapped, the array; nothing that is imported, in a graph, or mapped nowhere.
     live = {device["device"]: device["live_bytes"] for device in process["devices"]}
-    assert live == {0: (3 + 1 + 2) * MIB + 2304, 1: 2 * MIB}
+    assert live == {0: (3 + 1 + 5 + 2) * MIB + 2304, 1: 5 * MIB}
     assert process["host_memory"] == {
         "pinned_peak_bytes": 11000,
         "pinned_live_bytes": 5000,

@@ -171,6 +171,18 @@ TEST_F(PreloadHooks, StreamOrderedCallsKeepRawStreamAndPool) {
   EXPECT_EQ(event.handle, 0x9000u);
 }
 
+TEST_F(PreloadHooks, StreamOrderedMemoryIsOnTheStreamsDevice) {
+  set_real<Api::cuMemAllocAsync>([](CUdeviceptr*, size_t, CUstream) { return CUDA_SUCCESS; });
+  current_device_ordinal = 3;
+  CUdeviceptr address = 0;
+  for (const uintptr_t stream : {uintptr_t{0}, uintptr_t{2}, kKnownStream})
+    call<Api::cuMemAllocAsync>(&address, size_t{64}, handle<CUstream>(stream));
+  ASSERT_EQ(recorded.size(), 3u);
+  EXPECT_EQ(recorded[0].event.device, 3);
+  EXPECT_EQ(recorded[1].event.device, 3);
+  EXPECT_EQ(recorded[2].event.device, kDeviceOfKnownStream);
+}
+
 TEST_F(PreloadHooks, MemoryOfAPoolBelongsToThePoolsDevice) {
   set_real<Api::cuMemPoolCreate>([](CUmemoryPool* pool, const CUmemPoolProps*) {
     *pool = handle<CUmemoryPool>(0x7f1234567890);

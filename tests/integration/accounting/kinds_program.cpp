@@ -41,7 +41,7 @@ void linear() {
   cuMemAlloc(&address, size_t{1} << 60);  // refused
 }
 
-// From a pool of device 1, while device 0 is the current one.
+// From a pool and by a stream of device 1, while device 0 is the current one.
 void stream_ordered() {
   CUmemPoolProps properties = {};
   properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
@@ -53,6 +53,12 @@ void stream_ordered() {
   CHECK(cuMemAllocFromPoolAsync(&kept, 2 * kMiB, pool, nullptr));
   CHECK(cuMemAllocFromPoolAsync(&freed, kMiB, pool, nullptr));
   CHECK(cuMemFreeAsync(freed, nullptr));
+  CUstream stream = nullptr;
+  edges::use_device(1);
+  CHECK(cuStreamCreate(&stream, 0));
+  edges::use_device(0);
+  CHECK(cuMemAllocAsync(&kept, 3 * kMiB, stream));
+  CHECK(cuMemAllocAsync(&kept, 5 * kMiB, nullptr));
 }
 
 // One handle is released while its memory is mapped, one kept while its memory is not, and one

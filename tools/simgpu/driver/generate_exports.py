@@ -18,9 +18,9 @@ PREFIX = "simgpu_"
 # Real drivers answer these before cuInit too.
 BEFORE_INIT = {"cuInit", "cuDriverGetVersion", "cuGetErrorString", "cuGetErrorName", "cuGetProcAddress",
                "cuGetProcAddress_v2", "cuGetExportTable"}
-# Reads the thread's state and nothing of the GPU's, so that time stands still: a profiler asks it for the device of an
-# allocation, and a job's timing must be the same with and without one.
-TIMELESS = {"cuCtxGetDevice"}
+# Change nothing of the GPU's, so that time stands still: a profiler asks them for the device of an allocation, and a
+# job's timing must be the same with and without one.
+TIMELESS = {"cuCtxGetDevice", "cuStreamGetDevice"}
 SUFFIXES = {"-": 0, "_ptsz": 1, "_ptds": 2}
 
 
