@@ -101,12 +101,12 @@ void call_driver_rows(const Route& route, CUresult result) {
 constexpr c10::Device kGpu = {1, 4};
 constexpr c10::Device kCpu = {0, -1};
 
-void print_block(const char* name, uint64_t address, uint64_t size, uint64_t allocated) {
+void print_block(const char* name, uint64_t address, uint64_t size, uint64_t handle) {
   ExpectedRow row = {};
   row.device = kGpu.index;
   row.address = address;
   row.size = size;
-  row.handle = allocated;
+  row.handle = handle;
   print(name, 0, row);
 }
 
@@ -125,7 +125,7 @@ void call_pytorch_rows(const Route& route) {
   usage(argument<void*>(1), -0x2000, 0x1000, 0x4000, kGpu);
   usage(argument<void*>(1), 0x2000, 0x3000, 0x4000, kCpu);
   refusal(0x9000, 0x1000, 0x4000, kGpu);
-  print_block("block_alloc", 0x1000, 0x2000, 0x3000);
+  print_block("block_alloc", 0x1000, 0x2000, 0);  // no allocator that would tell the request
   print_block("block_free", 0x1000, 0x2000, 0x1000);
   print_block("block_oom", 0, 0x9000, 0x1000);
 }
