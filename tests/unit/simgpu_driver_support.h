@@ -39,8 +39,8 @@ struct Environment {
 
 // What the library reads, so that the tester's own environment has no say.
 inline constexpr const char* kConfiguration[] = {
-    "VRAMSCOPE_SIM_GPU",     "VRAMSCOPE_SIM_COUNT",   "VRAMSCOPE_SIM_LAG",   "VRAMSCOPE_SIM_LOG",
-    "VRAMSCOPE_SIM_CONTEXT", "VRAMSCOPE_SIM_VERBOSE", "CUDA_VISIBLE_DEVICES"};
+    "VRAMSCOPE_SIM_GPU",     "VRAMSCOPE_SIM_COUNT",   "VRAMSCOPE_SIM_LAG", "VRAMSCOPE_SIM_LOG",
+    "VRAMSCOPE_SIM_CONTEXT", "VRAMSCOPE_SIM_VERBOSE", "VRAMSCOPE_SIM_JOB", "CUDA_VISIBLE_DEVICES"};
 
 // Runs `body` in a child with the environment set; the child's failed expectations fail the test.
 template <typename Body>

@@ -80,6 +80,8 @@ void simulate(Variables& variables, const PreloadLibraries& libraries,
   variables["VRAMSCOPE_SIM_GPU"] = simulated.gpu;
   set_if_given(variables, "VRAMSCOPE_SIM_LAG", simulated.lag);
   set_if_given(variables, "VRAMSCOPE_SIM_CONTEXT", simulated.context);
+  variables.erase("VRAMSCOPE_SIM_JOB");  // of another job that this one runs in
+  set_if_given(variables, "VRAMSCOPE_SIM_JOB", simulated.job);
   variables["TRITON_LIBCUDA_PATH"] = libraries.simulated_folder;
   std::string& search_path = variables["LD_LIBRARY_PATH"];
   if (!search_path.empty()) search_path.insert(0, 1, ':');

@@ -10,6 +10,7 @@ struct SimulatedGpu {
   std::string gpu;      // "h100x8"; empty: none is simulated
   std::string lag;      // driver calls; empty: default
   std::string context;  // size; empty: the profile's
+  std::string job;      // the ledger that its processes share; empty: none
 };
 
 struct JobEnvironmentOptions {

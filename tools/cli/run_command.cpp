@@ -24,6 +24,7 @@
 #include "tools/model/user_error.h"
 #include "tools/simgpu/core/configuration.h"
 #include "tools/simgpu/core/gpu_choice.h"
+#include "tools/simgpu/core/job_ledger.h"
 #include "tools/simgpu/core/size_text.h"
 
 namespace vramscope {
@@ -236,6 +237,11 @@ int run(const RunOptions& options, const std::vector<std::string>& command) {
   environment.ring = options.ring.value_or("");
   environment.overflow = options.overflow.value_or("");
   environment.simulated = options.simulated;
+  if (options.simulates) {
+    // Open until this process ends: the job's processes find it there.
+    const int ledger = simgpu::JobLedger::create();
+    if (ledger >= 0) environment.simulated.job = simgpu::JobLedger::name_of(ledger);
+  }
   const PreloadLibraries libraries = find_preload_libraries(options.simulates);
   std::optional<OutputFolder> folder;
   if (environment.record) {

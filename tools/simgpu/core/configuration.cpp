@@ -138,6 +138,7 @@ Configuration read_configuration() {
   read_context(configuration.gpus);
   configuration.lag_calls = read_lag();
   if (const char* path = environment("VRAMSCOPE_SIM_LOG")) configuration.log_path = path;
+  if (const char* job = environment("VRAMSCOPE_SIM_JOB")) configuration.job = job;
   configuration.verbose = environment("VRAMSCOPE_SIM_VERBOSE") != nullptr;
   if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) {
     configuration.visible_boards = parse_visible_devices(visible, configuration.gpus.count);

@@ -17,12 +17,14 @@ namespace simgpu {
 // VRAMSCOPE_SIM_CONTEXT  size: what one context costs     default the profile's
 // VRAMSCOPE_SIM_LOG      file: one line for each memory call           default none
 // VRAMSCOPE_SIM_VERBOSE  1: names an unsupported call each time, not once
+// VRAMSCOPE_SIM_JOB      where the processes of a job share the boards' memory (job_ledger.h)
 // CUDA_VISIBLE_DEVICES   ordinals or GPU UUIDs            default all boards
 struct Configuration {
   GpuChoice gpus;
   uint64_t lag_calls = 0;
   std::string log_path;
   bool verbose = false;
+  std::string job;
   // Which board each visible device is: index = ordinal.
   std::vector<int> visible_boards;
 };

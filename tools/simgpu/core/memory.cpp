@@ -37,11 +37,15 @@ AddressSpace reserve_addresses() {
 
 }  // namespace
 
-Memory::Memory(const std::vector<uint64_t>& capacities_bytes, std::vector<int> boards)
+Memory::Memory(const std::vector<uint64_t>& capacities_bytes, std::vector<int> boards,
+               JobLedger* ledger)
     : shares_(boards.empty() ? all_boards(capacities_bytes.size()) : std::move(boards)),
       addresses_(reserve_addresses()) {
   meters_.reserve(capacities_bytes.size());  // pools point into it
-  for (const uint64_t capacity : capacities_bytes) meters_.emplace_back(capacity);
+  for (size_t device = 0; device < capacities_bytes.size(); ++device) {
+    meters_.emplace_back(capacities_bytes[device], ledger,
+                         shares_.board_of(static_cast<int>(device)));
+  }
   for (int device = 0; device < device_count(); ++device) {
     default_pools_.push_back(create_pool(device));
     graph_pools_.push_back(create_pool(device));

@@ -23,7 +23,9 @@ namespace simgpu {
 class Memory {
  public:
   // One device for each capacity; `boards`: which simulated board each one is (all in order).
-  explicit Memory(const std::vector<uint64_t>& capacities_bytes, std::vector<int> boards = {});
+  // `ledger`: see CapacityMeter.
+  explicit Memory(const std::vector<uint64_t>& capacities_bytes, std::vector<int> boards = {},
+                  JobLedger* ledger = nullptr);
 
   // Each sets *address only on success. Sizes are > 0.
   Status allocate_linear(int device, uint64_t bytes, uint64_t* address);

@@ -26,6 +26,7 @@ void after_fork_in_child() {
   if (simgpu_driver_state != kReady) return;
   simgpu_driver_state = kForked;
   the_driver->memory.shares().descriptors().close_all();
+  if (the_driver->ledger) the_driver->ledger->close_in_child();
 }
 
 std::vector<uint64_t> capacities(const Configuration& configuration) {
@@ -45,7 +46,8 @@ void create_driver() {
 Driver::Driver(Configuration read_configuration)
     : configuration(std::move(read_configuration)),
       log(configuration.log_path),
-      memory(capacities(configuration), configuration.visible_boards) {
+      ledger(JobLedger::join(configuration.job)),
+      memory(capacities(configuration), configuration.visible_boards, ledger.get()) {
   memory.set_reclaimer([this] { virtual_memory.reclaim(); });
   for (const int board : configuration.visible_boards) {
     const int ordinal = static_cast<int>(devices.size());

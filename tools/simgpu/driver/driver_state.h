@@ -15,6 +15,7 @@
 #include "tools/simgpu/core/data_mover.h"
 #include "tools/simgpu/core/graph.h"
 #include "tools/simgpu/core/handle_registry.h"
+#include "tools/simgpu/core/job_ledger.h"
 #include "tools/simgpu/core/memory.h"
 #include "tools/simgpu/core/shared_memory.h"
 #include "tools/simgpu/core/stream.h"
@@ -98,6 +99,7 @@ struct Driver {
   CallLog log;
   std::mutex mutex;
   std::vector<Device> devices;
+  const std::unique_ptr<JobLedger> ledger;  // null: the process has the boards for itself
   Memory memory;
   VirtualMemory virtual_memory{memory};
   SharedMemory shared_memory{memory};
