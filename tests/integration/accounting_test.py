@@ -10,8 +10,8 @@ PROGRAMS = BUILD / "tests" / "integration" / "accounting"
 MIB = 1 << 20
 
 
-def process_of(program, folder, gpu, *arguments):
-    """The one process of `report --json`, after its calls were compared with those that the driver served."""
+def processes_of(program, folder, gpu, *arguments):
+    """The processes of `report --json`, after their calls were compared with those that the driver served."""
     log = folder / "driver.log"
     result = vramscope(
         *("run", "--simulate", gpu, "-o", folder / "out", "--", PROGRAMS / program, *arguments),
@@ -19,9 +19,20 @@ def process_of(program, folder, gpu, *arguments):
     )
     assert result.status == 0, result.describe()
     assert_same_calls(vramscope_ok("dump", folder / "out"), log.read_text())
-    (process,) = json.loads(vramscope_ok("report", "--json", folder / "out"))["processes"]
-    assert (process["lost_events"], process["repairs"]) == (0, 0)
+    processes = json.loads(vramscope_ok("report", "--json", folder / "out"))["processes"]
+    assert {(process["lost_events"], process["repairs"]) for process in processes} == {(0, 0)}
+    return processes
+
+
+def process_of(*arguments):
+    (process,) = processes_of(*arguments)
     return process
+
+
+def uses_by_kind(process):
+    """{(kind, device): (peak bytes and count, live bytes and count)}"""
+    keys = ("peak_bytes", "peak_count", "live_bytes", "live_count")
+    return {(kind["kind"], kind["device"]): tuple(kind[key] for key in keys) for kind in process["kinds"]}
 
 
 # (kind, device): peak bytes and count, live bytes and count
@@ -46,13 +57,7 @@ KINDS = {
 
 def test_kinds_of_memory_are_told_apart(tmp_path):
     process = process_of("kinds_program", tmp_path, "h100x2")
-    found = {
-        (kind["kind"], kind["device"]): tuple(
-            kind[key] for key in ("peak_bytes", "peak_count", "live_bytes", "live_count")
-        )
-        for kind in process["kinds"]
-    }
-    assert found == KINDS
+    assert uses_by_kind(process) == KINDS
     # Linear, managed, mapped, the array; nothing that is imported, in a graph, or mapped nowhere.
     live = {device["device"]: device["live_bytes"] for device in process["devices"]}
     assert live == {0: (3 + 1 + 5 + 2) * MIB + 2304, 1: 5 * MIB}
@@ -96,3 +101,25 @@ def test_libraries_that_were_loaded_at_the_same_addresses_are_told_apart(tmp_pat
     names = {use["bytes"]: {frame["name"] for frame in use["frames"]} for use in device["top"]}
     assert "nccl_take_linear" in names[6 * MIB]
     assert "mine_take_linear" in names[3 * MIB]
+
+
+def test_shared_memory_is_counted_by_its_owner_alone(tmp_path):
+    owner, user = processes_of("share_program", tmp_path, "h100")
+    if not owner["devices"]:
+        owner, user = user, owner
+    assert uses_by_kind(owner) == {
+        ("context", 0): (None, 1, None, 1),
+        ("linear", 0): (8 * MIB, 1, 8 * MIB, 1),
+        ("physical", 0): (4 * MIB, 1, 4 * MIB, 1),
+        ("mapped", 0): (4 * MIB, 1, 4 * MIB, 1),
+        ("address_space", None): (4 * MIB, 1, 4 * MIB, 1),
+    }
+    # The call that opens linear memory tells its device and no size; an imported handle's shows where it is mapped.
+    assert uses_by_kind(user) == {
+        ("context", 0): (None, 1, None, 1),
+        ("imported", 0): (0, 1, 0, 0),
+        ("imported", None): (4 * MIB, 1, 4 * MIB, 1),
+        ("address_space", None): (4 * MIB, 1, 4 * MIB, 1),
+    }
+    assert [device["live_bytes"] for device in owner["devices"]] == [12 * MIB]
+    assert user["devices"] == []
