@@ -142,35 +142,6 @@ TEST_F(PreloadHooks, OldVariantsHave32BitAddresses) {
   EXPECT_EQ(only_event().address, 0xf0000000u);
 }
 
-TEST_F(PreloadHooks, PitchedSizeIsPitchTimesHeight) {
-  set_real<Api::cuMemAllocPitch_v2>(
-      [](CUdeviceptr* address, size_t* pitch, size_t, size_t, unsigned) {
-        *address = kAddress;
-        *pitch = 512;
-        return CUDA_SUCCESS;
-      });
-  CUdeviceptr address = 0;
-  size_t pitch = 0;
-  call<Api::cuMemAllocPitch_v2>(&address, &pitch, size_t{100}, size_t{7}, 4u);
-  EXPECT_EQ(only_event().size, 3584u);
-}
-
-TEST_F(PreloadHooks, StreamOrderedCallsKeepRawStreamAndPool) {
-  set_real<Api::cuMemAllocFromPoolAsync_ptsz>(
-      [](CUdeviceptr* address, size_t, CUmemoryPool, CUstream) {
-        *address = kAddress;
-        return CUDA_SUCCESS;
-      });
-  CUdeviceptr address = 0;
-  call<Api::cuMemAllocFromPoolAsync_ptsz>(&address, size_t{64}, handle<CUmemoryPool>(0x9000),
-                                          handle<CUstream>(2));
-  const Event& event = only_event();
-  EXPECT_EQ(event.kind, RecordKind::kAsyncAlloc);
-  EXPECT_STREQ(kApiNames[event.api], "cuMemAllocFromPoolAsync_ptsz");
-  EXPECT_EQ(event.stream, 2u);
-  EXPECT_EQ(event.handle, 0x9000u);
-}
-
 TEST_F(PreloadHooks, StreamOrderedMemoryIsOnTheStreamsDevice) {
   set_real<Api::cuMemAllocAsync>([](CUdeviceptr*, size_t, CUstream) { return CUDA_SUCCESS; });
   current_device_ordinal = 3;
