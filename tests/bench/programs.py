@@ -15,6 +15,7 @@ GENERATOR = FOLDER / "session_generator"
 @dataclasses.dataclass(frozen=True)
 class Use:
     seconds: float
+    cpu_seconds: float
     peak_bytes: int
     output: str
 
@@ -34,4 +35,5 @@ def use_of(command, environment=None):
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
         raise RuntimeError(f"{' '.join(map(str, command))}: status {process.returncode}")
-    return Use(time.monotonic() - start, usage.ru_maxrss * 1024, output)
+    cpu_seconds = usage.ru_utime + usage.ru_stime
+    return Use(time.monotonic() - start, cpu_seconds, usage.ru_maxrss * 1024, output)

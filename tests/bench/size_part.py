@@ -14,8 +14,8 @@ LAYERS = 20
 MANY = 10_000_000
 
 
-def report_of(use):
-    """(events, entries of the snapshots) of `vramscope report --json` and of the text."""
+def events_of(use):
+    """Events of a `vramscope report --json`."""
     (process,) = json.loads(use.output)["processes"]
     return process["events"]
 
@@ -30,7 +30,7 @@ def measure_real(folder):
     script = "tests/bench/jobs/gpt_step.py"
     use_of([TOOL, "run", "--simulate", GPU, "-o", folder / "gpt", "--", PYTHON, script, LAYERS, STEPS])
     (session,) = (folder / "gpt").glob("*.vrams")
-    events = report_of(use_of([TOOL, "report", "--json", session]))
+    events = events_of(use_of([TOOL, "report", "--json", session]))
     rows = [at_most(f"session of {events:,} events of a GPT", session.stat().st_size / events, 24, "B an event", digits=1)]
     entries = entries_of(session)
     snapshot = folder / "gpt.pickle"
@@ -38,7 +38,8 @@ def measure_real(folder):
         progress(f"snapshot {' '.join(option)}")
         use = use_of([TOOL, "snapshot", *option, session, "-o", snapshot])
         million = 1e6 / entries
-        rows.append(at_most(f"snapshot of 1,000,000 entries{name}", use.seconds * million, 5, "s", digits=2))
+        cpu = f" ({use.cpu_seconds * million:.2f} s of CPU)"
+        rows.append(at_most(f"snapshot of 1,000,000 entries{name}", use.seconds * million, 5, "s", cpu, 2))
         rows.append(
             at_most(f"snapshot{name}, {entries:,} entries", snapshot.stat().st_size / entries, 64, "B an entry", digits=1)
         )
@@ -55,9 +56,9 @@ def measure_many(folder):
         progress(f"writing {MANY:,} events of {threads} threads")
         use_of([GENERATOR, session, MANY, threads])
         use = use_of([TOOL, "report", "--json", session])
-        assert report_of(use) == MANY
+        assert events_of(use) == MANY
         name = f"{MANY:,} events, {threads} thread{'s' * (threads > 1)}"
-        rows.append(at_most(f"report of {name}", use.seconds, 10, "s", digits=2))
+        rows.append(at_most(f"report of {name}", use.seconds, 10, "s", f" ({use.cpu_seconds:.2f} s of CPU)", 2))
         rows.append(at_most(f"report of {name}, peak memory", use.peak_bytes / MIB, 1024, "MiB"))
         session.unlink()
     return rows
