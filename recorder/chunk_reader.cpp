@@ -10,6 +10,7 @@
 
 #include "recorder/checksum.h"
 #include "recorder/file_error.h"
+#include "recorder/ring_file.h"
 
 namespace vramscope {
 
@@ -70,7 +71,8 @@ ChunkReader::Step ChunkReader::next() {
   if (left < sizeof(header) || !read_at(next_offset_, &header, sizeof(header))) {
     return interrupt("ends within a chunk's header: the file was cut");
   }
-  if (header.magic != kChunkMagic || header.raw_bytes > kMaxChunkRawBytes) {
+  if (header.magic != kChunkMagic || header.raw_bytes > kMaxChunkRawBytes ||
+      header.ring >= kMaxRings) {
     return cut("is damaged: no chunk begins here");
   }
   if (header.stored_bytes > left - sizeof(header)) {

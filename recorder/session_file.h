@@ -42,7 +42,7 @@ struct ChunkHeader {
   uint32_t magic;
   ChunkType type;
   ChunkCodec codec;
-  uint16_t ring;            // kRecords, kWindow: which ring
+  uint16_t ring;            // kRecords, kWindow: which ring, below kMaxRings (ring_file.h)
   uint32_t raw_bytes;       // after decoding, at most kMaxChunkRawBytes
   uint32_t stored_bytes;    // in the file, after this header
   uint64_t begin_position;  // kRecords, kWindow: position in the ring of the first record; a chunk

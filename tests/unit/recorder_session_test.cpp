@@ -260,6 +260,21 @@ TEST(Session, CutAnywhereGivesAnErrorOrAPrefix) {
   EXPECT_LT(errors, good.size() / 2);
 }
 
+// A reader keeps a chunk of each ring in memory.
+TEST(Session, MoreRingsThanThereCanBeAreDamage) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("x.vrams");
+  const auto writer = SessionWriter::create(path);
+  ASSERT_TRUE(writer->write_info(kInfo));
+  ASSERT_TRUE(writer->write_records(kMaxRings - 1, 0, as_records(events(0, 3)), 3));
+  ASSERT_TRUE(writer->write_records(kMaxRings, 0, as_records(events(1, 3)), 3));
+  ASSERT_TRUE(writer->finish());
+  const Session session = read_session(path);
+  EXPECT_EQ(session.events.size(), 3u);
+  ASSERT_EQ(session.problems.size(), 1u);
+  EXPECT_NE(session.problems[0].find("is damaged: no chunk begins here"), std::string::npos);
+}
+
 TEST(Session, AnyByteChangedIsNoticed) {
   const TemporaryFolder folder;
   write_session(folder.file("good.vrams"), true, 12);
