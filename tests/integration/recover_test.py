@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from support.command import run_command, vramscope, vramscope_ok
-from support.driver_log import assert_prefix_of_calls, assert_same_calls
+from support.driver_log import assert_kept_calls, assert_same_calls
 from support.job import Job, is_running, kill, wait_until
 from support.paths import TOOL
 from support.simulation import preload_environment
@@ -24,6 +24,11 @@ def job(tmp_path):
 
 def suffixes(folder):
     return sorted(file.suffix for file in folder.iterdir())
+
+
+def lost_events(*run):
+    (process,) = json.loads(vramscope_ok("report", "--json", *run))["processes"]
+    return process["lost_events"]
 
 
 def served(folder):
@@ -42,7 +47,7 @@ def test_run_and_job_killed_leave_what_recover_completes(job, tmp_path):
     assert suffixes(run) == [".vrams"]
     recovered = vramscope_ok("dump", run)
     assert recovered == left
-    assert_prefix_of_calls(recovered, served(tmp_path))
+    assert_kept_calls(recovered, served(tmp_path), lost_events(run))
     again = vramscope("recover", run)
     assert (again.status, again.stderr) == (0, f"vramscope: {run}: nothing is left to recover\n")
 
@@ -79,7 +84,8 @@ def test_process_that_records_is_read_as_a_prefix(job, tmp_path):
     job.do("forever 3")
     for _ in range(5):
         dump = vramscope_ok("dump", "--pid", job.pid)
-        assert_prefix_of_calls(dump, served(tmp_path), may_miss=None)
+        log = served(tmp_path)
+        assert_kept_calls(dump, log, lost_events("--pid", job.pid), may_miss=None)
     vramscope_ok("snapshot", "--pid", job.pid, "-o", tmp_path / "s.pickle")
 
 

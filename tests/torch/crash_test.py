@@ -8,7 +8,7 @@ import time
 import pytest
 
 from support.command import vramscope, vramscope_ok
-from support.driver_log import assert_prefix_of_calls, assert_same_calls
+from support.driver_log import assert_kept_calls, assert_same_calls
 from support.job import Job, is_running, kill, wait_until
 from support.paths import PYTHON, TORCH_TESTS
 from support.simulation import preload_environment
@@ -47,8 +47,7 @@ def test_killed_at_any_moment_leaves_a_prefix_of_each_thread(launch, killed, tmp
     assert result.status == 0, result.describe()
     assert suffixes(tmp_path / "run") == [".vrams"]
     lost = json.loads(vramscope_ok("report", "--json", tmp_path / "run"))["processes"][0]["lost_events"]
-    if lost == 0:  # else the machine was too busy for its drainer, and there are holes
-        assert_prefix_of_calls(vramscope_ok("dump", tmp_path / "run"), (tmp_path / "driver.log").read_text())
+    assert_kept_calls(vramscope_ok("dump", tmp_path / "run"), (tmp_path / "driver.log").read_text(), lost)
     job.stop()
 
 
