@@ -39,6 +39,10 @@ int open_path(const std::string& path) { return ::open(path.c_str(), O_RDWR | O_
 // A description of its own: locks and the position belong to it alone.
 int reopen(int descriptor) { return open_path("/proc/self/fd/" + std::to_string(descriptor)); }
 
+bool is_share_file(const struct stat& status) {
+  return S_ISREG(status.st_mode) && status.st_size == static_cast<off_t>(ShareFile::kFileBytes);
+}
+
 bool file_size_is_limited() {
   rlimit limit{};
   return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < ShareFile::kFileBytes;
@@ -68,8 +72,7 @@ ShareFile::~ShareFile() {
 std::shared_ptr<ShareFile> ShareFile::adopt(int descriptor, bool fresh,
                                             OwnDescriptors& descriptors) {
   struct stat status {};
-  const bool usable = fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
-                      status.st_size == static_cast<off_t>(kFileBytes);
+  const bool usable = fstat(descriptor, &status) == 0 && is_share_file(status);
   void* mapped = usable
                      ? mmap(nullptr, kHeadBytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
                      : MAP_FAILED;
@@ -108,15 +111,23 @@ std::shared_ptr<ShareFile> ShareFile::create(OwnDescriptors& descriptors) {
 
 std::shared_ptr<ShareFile> ShareFile::open(const FileIdentity& identity,
                                            OwnDescriptors& descriptors) {
-  const int descriptor = open_path("/proc/" + std::to_string(identity.pid) + "/fd/" +
-                                   std::to_string(identity.descriptor));
+  const std::string path =
+      "/proc/" + std::to_string(identity.pid) + "/fd/" + std::to_string(identity.descriptor);
+  // Looked at first: a handle may be wrong, and opening what it names (a pipe, a device) have
+  // effects.
+  struct stat status {};
+  const bool same = stat(path.c_str(), &status) == 0 && is_share_file(status) &&
+                    status.st_ino == identity.inode && status.st_dev == identity.device;
+  const int descriptor = same ? open_path(path) : -1;
   if (descriptor < 0) return nullptr;
   std::shared_ptr<ShareFile> file = adopt(descriptor, false, descriptors);
   return file && file->same_file(identity) ? file : nullptr;
 }
 
 std::shared_ptr<ShareFile> ShareFile::open(int descriptor, OwnDescriptors& descriptors) {
-  const int own = reopen(descriptor);
+  struct stat status {};
+  const bool plausible = fstat(descriptor, &status) == 0 && is_share_file(status);
+  const int own = plausible ? reopen(descriptor) : -1;
   return own < 0 ? nullptr : adopt(own, false, descriptors);
 }
 

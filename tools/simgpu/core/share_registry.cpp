@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 
 namespace simgpu {
 namespace {
@@ -38,7 +39,14 @@ int ShareRegistry::device_of(int board) const {
 }
 
 const std::shared_ptr<ShareFile>& ShareRegistry::own() {
-  if (!own_) own_ = ShareFile::create(descriptors_);
+  if (own_ || refused_) return own_;
+  own_ = ShareFile::create(descriptors_);
+  refused_ = !own_;
+  if (refused_) {
+    std::fprintf(stderr,
+                 "simgpu: memory cannot be shared between processes here: memfd_create is refused, "
+                 "or the size of files (ulimit -f) or the number of open files is limited\n");
+  }
   return own_;
 }
 

@@ -43,7 +43,7 @@ class ShareRegistry {
 
   // Null where nothing was shared yet.
   ShareFile* own_if_any() const { return own_.get(); }
-  // Made at the first call; null where the system refuses.
+  // Made at the first call; null where the system refuses, which costs one line on stderr.
   const std::shared_ptr<ShareFile>& own();
 
   // A new slot of the own file (which exists); null slots left: kOutOfMemory.
@@ -72,6 +72,7 @@ class ShareRegistry {
   const uint64_t process_token_;
   OwnDescriptors descriptors_;
   std::shared_ptr<ShareFile> own_;
+  bool refused_ = false;
   uint32_t used_slots_ = 0;
   std::vector<uint32_t> free_slots_;
   std::map<FileKey, std::weak_ptr<ShareFile>> others_;
