@@ -32,7 +32,7 @@ def progress(text):
 
 
 class Worker:
-    """A script that answers each line on its stdin with one line: a number, or words."""
+    """A script that answers each line on its stdin with one line: numbers, or words."""
 
     def __init__(self, mode, script, arguments, sessions):
         command = [PYTHON, script, *arguments]
@@ -73,7 +73,7 @@ class Worker:
 
 
 def alternate(modes, script, arguments, rounds, sessions):
-    """{mode: [value of each round]}; the order within a round changes from round to round."""
+    """{mode: [numbers of each round]}; the order within a round changes from round to round."""
     with contextlib.ExitStack() as stack:
         workers = []
         for mode in modes:
@@ -85,7 +85,7 @@ def alternate(modes, script, arguments, rounds, sessions):
         for number in range(rounds):
             shift = number % len(workers)
             for worker in workers[shift:] + workers[:shift]:
-                values[worker.mode].append(float(worker.ask()))
+                values[worker.mode].append([float(number) for number in worker.ask().split()])
     return values
 
 

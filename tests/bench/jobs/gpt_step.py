@@ -1,4 +1,4 @@
-"""ms of one training step of a small GPT, with about 3,000 allocations.
+"""ms and ms of CPU time of one training step of a small GPT, with about 3,000 allocations.
 
 Usage: gpt_step.py LAYERS [STEPS]    with STEPS: makes so many steps and ends
 """
@@ -78,9 +78,10 @@ def allocations():
 
 
 def timed_step():
-    start = time.perf_counter_ns()
+    start, start_cpu = time.perf_counter_ns(), time.process_time_ns()
     step()
-    return (time.perf_counter_ns() - start) / 1e6
+    cpu = time.process_time_ns() - start_cpu
+    return f"{(time.perf_counter_ns() - start) / 1e6} {cpu / 1e6}"
 
 
 worker.start_history()
