@@ -112,7 +112,7 @@ void report_usage(void* address, int64_t size, size_t total_allocated, size_t to
   if (device.type != kCudaDevice)
     return real(address, size, total_allocated, total_reserved, device);
   const bool frees = size < 0;
-  const uint64_t ticks_before = now_ticks();
+  const uint64_t ticks_before = frees ? now_ticks() : 0;
   real(address, size, total_allocated, total_reserved, device);
   const int real_errno = errno;
   Event event =
