@@ -63,6 +63,12 @@ const char* set_log(std::string_view value, Configuration& configuration) {
   return kAccepted;
 }
 
+const char* set_verify_unwind(std::string_view value, Configuration& configuration) {
+  if (value != "0" && value != "1") return "not 0 or 1";
+  configuration.verify_unwind = value == "1";
+  return kAccepted;
+}
+
 const char* set_drainer(std::string_view value, Configuration& configuration) {
   const size_t colon = value.find(':');
   const auto pid = parse_number<uint32_t>(value.substr(0, colon));
@@ -88,6 +94,7 @@ constexpr Variable kVariables[] = {
     {"RING", set_ring, "1MiB"},
     {"OVERFLOW", set_overflow, "wait"},
     {"LOG", set_log, "warn"},
+    {"VERIFY_UNWIND", set_verify_unwind, "0"},
     {"DRAINER", set_drainer, "a thread of this process"},
     {"DISABLE", leave_to_others, ""},
     {"OOM", leave_to_others, ""},

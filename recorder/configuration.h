@@ -17,6 +17,7 @@ struct Configuration {
   bool python_stacks = true;               // VRAMSCOPE_STACKS
   bool native_stacks = true;
   uint64_t ring_bytes = kDefaultRingBytes;  // VRAMSCOPE_RING: for each thread
+  bool verify_unwind = false;               // VRAMSCOPE_VERIFY_UNWIND
   LogLevel log_level = LogLevel::kWarn;     // VRAMSCOPE_LOG
   Overflow overflow = Overflow::kWait;      // VRAMSCOPE_OVERFLOW
   uint32_t drainer_pid = 0;           // VRAMSCOPE_DRAINER=PID[:NUMBER]: `vramscope run` drains

@@ -35,6 +35,10 @@ class FolderDrainer {
     uint64_t events = 0;
     uint64_t lost_events = 0;
     uint64_t overwritten_events = 0;  // by flight recorders
+    // Of --verify-unwind, see UnwindCheck.
+    uint64_t unwinds_compared = 0;
+    uint64_t unwinds_different = 0;
+    uint64_t unwinds_by_libgcc = 0;
   };
   Totals totals() const;
 

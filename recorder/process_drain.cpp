@@ -166,6 +166,12 @@ bool ProcessDrain::write_end_point() {
   set_end_point(info, clock_point(reader_->clock()));
   info["finished"] = reader_->finished() ? "1" : "0";
   info["lost_events"] = std::to_string(reader_->lost_events());
+  const UnwindCheck& check = reader_->unwind_check();
+  if (check.compared.load() != 0 || check.by_libgcc.load() != 0) {
+    info["unwinds_compared"] = std::to_string(check.compared.load());
+    info["unwinds_different"] = std::to_string(check.different.load());
+    info["unwinds_by_libgcc"] = std::to_string(check.by_libgcc.load());
+  }
   return writer_->write_info(info);
 }
 

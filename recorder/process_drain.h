@@ -49,6 +49,7 @@ class ProcessDrain {
   uint64_t lost_events() const { return reader_->lost_events(); }
   // By a flight recorder, before they were drained.
   uint64_t overwritten_events() const { return overwritten_events_; }
+  const UnwindCheck& unwind_check() const { return reader_->unwind_check(); }
 
  private:
   bool open_session();

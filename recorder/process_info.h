@@ -4,7 +4,8 @@
 // working_directory, preload, version (of vramscope), stacks, overflow (absent for `wait`),
 // start_unix_ns, start_ticks, clock
 // (clock_name()); at the end of a session also end_unix_ns, end_ticks, finished (0, 1),
-// lost_events. (start_*) and (end_*) are two ClockPoints: times between and after them follow
+// lost_events, and with VRAMSCOPE_VERIFY_UNWIND unwinds_compared, unwinds_different,
+// unwinds_by_libgcc. (start_*) and (end_*) are two ClockPoints: times between and after them follow
 // linearly.
 #pragma once
 

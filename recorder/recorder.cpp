@@ -145,8 +145,9 @@ ThreadLog* start_log() {
   if (flight_recorder) window = session->file->claim_ring(thread_id, RingRole::kWindow);
   ThreadLog* log = nullptr;
   if (window || !flight_recorder) {
-    log = new (std::nothrow) ThreadLog({*ring, recorder.api_names, configuration.python_stacks,
-                                        configuration.native_stacks, window});
+    log = new (std::nothrow) ThreadLog(
+        {*ring, recorder.api_names, configuration.python_stacks, configuration.native_stacks,
+         window, configuration.verify_unwind ? &session->file->header().unwind_check : nullptr});
   }
   if (log == nullptr) {
     RingFileWriter::close_ring(*ring);

@@ -34,6 +34,7 @@
 #include <cstdint>
 
 #include "recorder/doorbell.h"
+#include "recorder/stacks/unwind_check.h"
 
 namespace vramscope {
 
@@ -80,10 +81,12 @@ struct RingFileHeader {
   std::atomic<uint32_t> dump_requests;  // counts: the windows' contents are wanted
   uint32_t rings_doorbell;              // 1: drainer_pid's doorbell is rung, no need to look often
   Doorbell doorbell;                    // for a drainer in the same process
-  uint32_t reserved[10];
+  UnwindCheck unwind_check;             // all 0 without VRAMSCOPE_VERIFY_UNWIND
+  uint32_t reserved[4];
 };
 static_assert(sizeof(RingFileHeader) == 128);
 static_assert(offsetof(RingFileHeader, lost_events) == 56);
+static_assert(offsetof(RingFileHeader, unwind_check) == 88);
 static_assert(std::atomic<uint32_t>::is_always_lock_free &&
               std::atomic<uint64_t>::is_always_lock_free);
 

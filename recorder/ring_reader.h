@@ -63,6 +63,7 @@ class RingReader {
     return controls_[ring].role.load(std::memory_order_relaxed) == RingRole::kWindow;
   }
   uint64_t drained_position(uint32_t ring) const { return controls_[ring].read_position.load(); }
+  const UnwindCheck& unwind_check() const { return header_->unwind_check; }
   uint64_t pending_bytes(uint32_t ring) const;
   uint64_t written_bytes() const;  // of all rings, since they began
 

@@ -14,7 +14,8 @@ ThreadLog::ThreadLog(const Setup& setup)
       stacks_(setup.python_stacks || setup.native_stacks ? make_stack_capture() : nullptr),
       api_names_(setup.api_names),
       python_stacks_(setup.python_stacks && stacks_ != nullptr),
-      native_stacks_(setup.native_stacks && stacks_ != nullptr) {}
+      native_stacks_(setup.native_stacks && stacks_ != nullptr),
+      unwind_check_(native_stacks_ ? setup.unwind_check : nullptr) {}
 
 // What an id stands for is never dropped: where it finds no room the event is, and the id is
 // defined when it is next needed. So each event that is kept comes with its whole stack.
@@ -26,6 +27,9 @@ bool ThreadLog::record(const Event& event, const CallSite& site) {
   Event complete = event;
   if (python_stacks_) complete.python_stack = stacks_->python(*this);
   if (native_stacks_) complete.native_stack = stacks_->native(site, *this);
+  if (unwind_check_ != nullptr) [[unlikely]] {
+    stacks_->check_native(site, complete.native_stack, *unwind_check_);
+  }
   if (!undefined_) return append(complete);
   writer_.drop(complete);
   return false;

@@ -29,6 +29,7 @@ class ThreadLog final : public DefinitionSink {
     bool native_stacks;
     // Of a flight recorder; then `ring` is for definitions alone.
     std::optional<Ring> window = std::nullopt;
+    UnwindCheck* unwind_check = nullptr;  // to compare each native stack with _Unwind_Backtrace's
   };
 
   explicit ThreadLog(const Setup& setup);
@@ -58,6 +59,7 @@ class ThreadLog final : public DefinitionSink {
   const ApiNames api_names_;
   const bool python_stacks_;
   const bool native_stacks_;
+  UnwindCheck* const unwind_check_;
   bool thread_defined_ = false;
   bool undefined_ = false;  // of the event at hand: something found no room
   std::bitset<kMaxApis> defined_apis_;

@@ -1,7 +1,9 @@
 #include "recorder/stacks/native_stacks.h"
 
 #include <algorithm>
+#include <memory>
 
+#include "recorder/log.h"
 #include "recorder/stacks/stack_ids.h"
 
 namespace vramscope {
@@ -70,7 +72,22 @@ bool NativeStacks::agrees_with_libgcc(const CallSite& site, uint32_t id) {
   const NativeWalk reference = walk_by_libgcc(site, addresses_);
   const std::span<const uint64_t> addresses(addresses_, reference.count);
   const StackTable::Stack* known = table_.find(addresses, StackTable::hash(addresses));
-  return known != nullptr && known->id == id;
+  if (known != nullptr && known->id == id) return true;
+
+  const auto own = std::make_unique<uint64_t[]>(kMaxNativeFrames);
+  const FrameWalk walk = walk_frames(site, stack_, {own.get(), kMaxNativeFrames}, reads_);
+  const auto [a, b] = std::ranges::mismatch(std::span(own.get(), walk.count), addresses);
+  const auto frame = static_cast<size_t>(b - addresses.begin());
+  const auto address_at = [frame](std::span<const uint64_t> frames) {
+    return static_cast<unsigned long long>(frame < frames.size() ? frames[frame] : 0);
+  };
+  log_warning(
+      "native stack %u differs from _Unwind_Backtrace: frame %zu of %zu and %zu is %#llx, not "
+      "%#llx (called from %#llx)",
+      id, frame, walk.count, addresses.size(), address_at({own.get(), walk.count}),
+      address_at(addresses),
+      static_cast<unsigned long long>(frame == 0 ? 0 : addresses[frame - 1]));
+  return false;
 }
 
 }  // namespace vramscope

@@ -33,8 +33,8 @@ class NativeStacks {
 
   void forget();
 
-  // Whether _Unwind_Backtrace names the very stack that capture() has just given `id` to. Only to
-  // be asked if !was_walked_by_libgcc().
+  // Whether _Unwind_Backtrace names the very stack that capture() has just given `id` to; else a
+  // warning says where they differ. Only to be asked if !was_walked_by_libgcc().
   bool agrees_with_libgcc(const CallSite& site, uint32_t id);
   bool was_walked_by_libgcc() const { return was_walked_by_libgcc_; }
 

@@ -30,6 +30,21 @@ class ThreadStackCapture final : public StackCapture {
     }
   }
 
+  void check_native(const CallSite& site, uint32_t id, UnwindCheck& check) override {
+    if (id == 0) return;
+    if (native_.was_walked_by_libgcc()) {
+      check.by_libgcc.fetch_add(1, std::memory_order_relaxed);
+      return;
+    }
+    check.compared.fetch_add(1, std::memory_order_relaxed);
+    try {
+      if (native_.agrees_with_libgcc(site, id)) return;
+    } catch (const std::bad_alloc&) {
+      // They differ, and there is no memory to say where.
+    }
+    check.different.fetch_add(1, std::memory_order_relaxed);
+  }
+
  private:
   void forget_if_forked() {
     const uint32_t epoch = stack_ids.epoch.load(std::memory_order_relaxed);

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "recorder/definition_sink.h"
+#include "recorder/stacks/unwind_check.h"
 
 namespace vramscope {
 
@@ -29,6 +30,10 @@ class StackCapture {
 
   // The id of the native stack that begins at `site`; 0 if it could not be walked.
   virtual uint32_t native(const CallSite& site, DefinitionSink& sink) = 0;
+
+  // Right after native() gave `id` for this site: compares that stack with _Unwind_Backtrace's and
+  // counts the outcome.
+  virtual void check_native(const CallSite& site, uint32_t id, UnwindCheck& check) = 0;
 };
 
 // One for the calling thread. Never fails: nullptr only when memory is exhausted.

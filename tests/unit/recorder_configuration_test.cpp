@@ -25,15 +25,16 @@ TEST(Configuration, DefaultsWithoutVariables) {
 }
 
 TEST(Configuration, EveryVariableIsTakenOver) {
-  const Configuration configuration =
-      configured_by({"VRAMSCOPE_OUTPUT=out/x", "VRAMSCOPE_STACKS=native", "VRAMSCOPE_RING=64KiB",
-                     "VRAMSCOPE_OVERFLOW=wait", "VRAMSCOPE_LOG=info", "VRAMSCOPE_DRAINER=77",
-                     "VRAMSCOPE_OOM=dump", "VRAMSCOPE_POOL=1", "VRAMSCOPE_POOL_SIZE=2GiB",
-                     "VRAMSCOPE_SIM_GPU=t4", "VRAMSCOPE_DISABLE=0", "VRAMSCOPE_CUPTI=1"});
+  const Configuration configuration = configured_by(
+      {"VRAMSCOPE_OUTPUT=out/x", "VRAMSCOPE_STACKS=native", "VRAMSCOPE_RING=64KiB",
+       "VRAMSCOPE_OVERFLOW=wait", "VRAMSCOPE_LOG=info", "VRAMSCOPE_DRAINER=77",
+       "VRAMSCOPE_OOM=dump", "VRAMSCOPE_POOL=1", "VRAMSCOPE_POOL_SIZE=2GiB", "VRAMSCOPE_SIM_GPU=t4",
+       "VRAMSCOPE_DISABLE=0", "VRAMSCOPE_CUPTI=1", "VRAMSCOPE_VERIFY_UNWIND=1"});
   EXPECT_EQ(configuration.output, "out/x");
   EXPECT_FALSE(configuration.python_stacks);
   EXPECT_TRUE(configuration.native_stacks);
   EXPECT_EQ(configuration.ring_bytes, 65536u);
+  EXPECT_TRUE(configuration.verify_unwind);
   EXPECT_EQ(configuration.log_level, LogLevel::kInfo);
   EXPECT_EQ(configuration.drainer_pid, 77u);
   EXPECT_TRUE(configuration.warnings.empty());

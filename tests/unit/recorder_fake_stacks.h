@@ -23,6 +23,8 @@ class FakeStacks final : public StackCapture {
     }
     return python_id_;
   }
+  void check_native(const CallSite&, uint32_t, UnwindCheck&) override {}
+
   uint32_t native(const CallSite& site, DefinitionSink& sink) override {
     const uint32_t id = next_fake_id++;
     const uint64_t frames[] = {site.program_counter, 2, 3};

@@ -73,6 +73,7 @@ void record_into(Variables& variables, const JobEnvironmentOptions& options) {
   set_if_given(variables, "VRAMSCOPE_STACKS", options.stacks);
   set_if_given(variables, "VRAMSCOPE_RING", options.ring);
   set_if_given(variables, "VRAMSCOPE_OVERFLOW", options.overflow);
+  if (options.verify_unwind) variables["VRAMSCOPE_VERIFY_UNWIND"] = "1";
 }
 
 void simulate(Variables& variables, const PreloadLibraries& libraries,

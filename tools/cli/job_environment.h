@@ -20,6 +20,7 @@ struct JobEnvironmentOptions {
   std::string ring;
   std::string overflow;
   int doorbell = -1;  // number of this process's SharedDoorbell; -1: there is none
+  bool verify_unwind = false;
   SimulatedGpu simulated;
 };
 

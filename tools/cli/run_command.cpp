@@ -41,6 +41,7 @@ struct RunOptions {
   std::optional<std::string> stacks;
   std::optional<std::string> ring;
   std::optional<std::string> overflow;
+  bool verify_unwind = false;
   bool simulates = false;
   SimulatedGpu simulated;
 };
@@ -189,6 +190,14 @@ void print_summary(const FolderDrainer& drainer, const OutputFolder& folder) {
                  plural(totals.processes, "process", "processes").c_str(), shown.c_str(),
                  lost.c_str());
   }
+  if (totals.unwinds_compared != 0 || totals.unwinds_by_libgcc != 0) {
+    std::fprintf(stderr,
+                 "vramscope: %s native stacks compared with _Unwind_Backtrace, %s differ; %s were "
+                 "walked by it\n",
+                 with_commas(totals.unwinds_compared).c_str(),
+                 with_commas(totals.unwinds_different).c_str(),
+                 with_commas(totals.unwinds_by_libgcc).c_str());
+  }
   std::fprintf(stderr, "vramscope: see 'vramscope report %s'\n", shown.c_str());
 }
 
@@ -236,6 +245,7 @@ int run(const RunOptions& options, const std::vector<std::string>& command) {
   environment.stacks = options.stacks.value_or("");
   environment.ring = options.ring.value_or("");
   environment.overflow = options.overflow.value_or("");
+  environment.verify_unwind = options.verify_unwind;
   environment.simulated = options.simulated;
   if (options.simulates) {
     // Open until this process ends: the job's processes find it there.
@@ -275,6 +285,8 @@ RunCommand define_run_command(CLI::App& app) {
                  "when it is full: wait (default): wait 1 ms at most, then count what is lost; or "
                  "flight-recorder: overwrite the oldest, keep what leads to an error or the end")
       ->type_name("MODE");
+  app.add_flag("--verify-unwind", options->verify_unwind,
+               "compare every native stack with _Unwind_Backtrace's (slow)");
   app.add_option("--simulate", options->simulated.gpu,
                  "run without a GPU, on a simulated one: h100, a100-80, l4...; or its memory: "
                  "80GiB; x2 behind it: two of them")
