@@ -81,12 +81,14 @@ def test_living_process_is_not_recovered_but_read(job, tmp_path):
 
 
 def test_process_that_records_is_read_as_a_prefix(job, tmp_path):
-    job.do("forever 3")
-    for _ in range(5):
+    job.do("alloc 1 4096")
+    job.tell("threads 3 3000")
+    for _ in range(3):
         dump = vramscope_ok("dump", "--pid", job.pid)
         log = served(tmp_path)
         assert_kept_calls(dump, log, lost_events("--pid", job.pid), may_miss=None)
     vramscope_ok("snapshot", "--pid", job.pid, "-o", tmp_path / "s.pickle")
+    assert job.process.stdout.readline() == "done\n"
 
 
 def test_pid_of_nobody_is_named():

@@ -60,9 +60,8 @@ class Job:
         """Of the job itself."""
         if not self.is_run:
             return self.process.pid
-        children = pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
-        wait_until(lambda: children.read_text(), "`run` starts the job")
-        return int(children.read_text().split()[0])
+        wait_until(lambda: children_of(self.process.pid), "`run` starts the job")
+        return children_of(self.process.pid)[0]
 
     def end(self):
         """Its status and standard error, once it has ended by itself."""
@@ -88,6 +87,18 @@ class Job:
         self.process.kill()
         self.process.wait()
         return pid
+
+
+def children_of(pid):
+    children = []
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text(errors="replace").rpartition(")")[2].split()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if int(fields[1]) == pid:
+            children.append(int(stat.parent.name))
+    return sorted(children)
 
 
 def is_running(pid):

@@ -41,10 +41,10 @@ std::string ring_file_of_process(uint32_t pid) {
   do {
     const size_t begin = line.find('/');
     if (begin == std::string::npos || !line.ends_with(kRingFileSuffix)) continue;
-    const std::string path = line.substr(begin);
+    std::string path = line.substr(begin);
     if (access(path.c_str(), R_OK) == 0) return path;
     // It may see other folders than this process: a container's.
-    const std::string inside = folder + "/root" + path;
+    std::string inside = folder + "/root" + path;
     if (access(inside.c_str(), R_OK) == 0) return inside;
     throw UserError(path + ": cannot be read: " + std::strerror(errno));
   } while (std::getline(maps, line));
