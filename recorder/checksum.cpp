@@ -15,4 +15,6 @@ uint64_t chunk_checksum(const ChunkHeader& header, std::span<const std::byte> st
   return XXH64(&header, offsetof(ChunkHeader, checksum), payload);
 }
 
+uint64_t text_hash(std::span<const std::byte> text) { return XXH64(text.data(), text.size(), 0); }
+
 }  // namespace vramscope

@@ -39,6 +39,7 @@ enum class RecordKind : uint8_t {
   kDropped = 7,      // payload: DroppedDefinition: events that found the ring full
   kWindow = 8,  // id: a ring; payload: uint64_t, a position in it: the events from there on are
                 // of the thread in whose stream this stands (ring_file.h: flight recorder)
+  kText = 9,    // id: what marks refer to; payload: UTF-8 text, zero-padded
 
   // Blocks: what a framework's caching allocator hands out inside its segments.
   // size: of the block. extra: bytes reserved on the device after the event, handle of the others:
@@ -46,6 +47,17 @@ enum class RecordKind : uint8_t {
   kBlockAlloc = 32,  // handle: the request in bytes, 0 if unknown; stream: the thread's current one
   kBlockFree = 33,   // stream 0: it is that of the allocation
   kBlockOom = 34,    // size: the request that failed; address 0
+
+  // Marks: what the program says about itself (NVTX). handle: kText of the message, extra: kText of
+  // the domain, 0: none. They have no stacks and no api.
+  kRangePush = 40,   // opens a range of the thread
+  kRangePop = 41,    // closes the range of the domain that the thread opened last
+  kRangeStart = 42,  // address: number of a range that any thread may close
+  kRangeEnd = 43,    // address
+  kMark = 44,        // a moment
+  // PyTorch entered a record_function scope, an optimizer's step() say: which one is what the
+  // Python stack tells.
+  kScope = 45,
 
   // The driver's calls. address, size, stream, handle: as named for each; 0 where a call has none.
   // Failed calls are recorded too (result != 0) and never counted.
@@ -87,6 +99,10 @@ enum class RecordKind : uint8_t {
 constexpr RecordKind kFirstEvent = RecordKind::kBlockAlloc;
 
 constexpr bool is_event(RecordKind kind) { return kind >= kFirstEvent; }
+
+constexpr bool is_mark(RecordKind kind) {
+  return kind >= RecordKind::kRangePush && kind <= RecordKind::kScope;
+}
 
 constexpr int8_t kNoDevice = -1;
 

@@ -130,6 +130,9 @@ void RecordDecoder::add_definition(std::span<const std::byte> record, RingState&
     case RecordKind::kApi:
       session_.api_names.emplace(header.id, text_until_nul(payload));
       break;
+    case RecordKind::kText:
+      session_.texts.emplace(header.id, text_until_nul(payload));
+      break;
     case RecordKind::kModule:
       add_module(payload, ring);
       break;

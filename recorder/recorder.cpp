@@ -26,6 +26,7 @@ struct Recorder {
   bool prepared = false;         // thread_end and the fork handler exist; under `opening`
   bool after_fork = false;       // under `opening`
   ApiNames api_names;
+  std::atomic<void (*)()> thread_listener{nullptr};
 };
 constinit Recorder recorder;
 
@@ -204,30 +205,62 @@ bool is_out_of_memory(const Event& event) {
   return event.kind == RecordKind::kBlockOom || event.result == kCudaErrorOutOfMemory;
 }
 
+// Calls `append` with the thread's log, which it starts first if there is none. `append` says
+// whether the event found room.
+template <typename Append>
+void write(Append append) {
+  if (thread_log == kBusy || thread_log == kOff) [[unlikely]] {
+    return count_lost_event();
+  }
+  bool is_first = false;
+  {
+    Inside inside;
+    if (inside.log == nullptr) [[unlikely]] {
+      inside.log = start_log_uncancelled();
+      if (inside.log == kOff) return count_lost_event();
+      is_first = true;
+    }
+    const bool recorded = append(*inside.log);
+    RecordingSession* session = recorder.session.load(std::memory_order_relaxed);
+    if (!recorded) [[unlikely]]
+      look_after_drainer(*session);
+    if (session->finished.load(std::memory_order_relaxed)) [[unlikely]] {
+      DrainThread* drain_thread = session->drain_thread.load();
+      if (drain_thread != nullptr) drain_thread->drain_late_events();
+    }
+  }
+  if (!is_first) [[likely]]
+    return;
+  if (auto* listener = recorder.thread_listener.load()) listener();
+}
+
 }  // namespace
 
 uint64_t now_ticks() { return read_clock(session_clock()); }
 
 void record(const Event& event, const CallSite& site) {
-  if (thread_log == kBusy || thread_log == kOff) [[unlikely]] {
-    return count_lost_event();
-  }
-  Inside inside;
-  if (inside.log == nullptr) [[unlikely]] {
-    inside.log = start_log_uncancelled();
-    if (inside.log == kOff) return count_lost_event();
-  }
-  const bool recorded = inside.log->record(event, site);
-  RecordingSession* session = recorder.session.load(std::memory_order_relaxed);
-  if (!recorded) [[unlikely]]
-    look_after_drainer(*session);
-  if (is_out_of_memory(event)) [[unlikely]]
-    session->file->request_dump();
-  if (session->finished.load(std::memory_order_relaxed)) [[unlikely]] {
-    DrainThread* drain_thread = session->drain_thread.load();
-    if (drain_thread != nullptr) drain_thread->drain_late_events();
-  }
+  write([&](ThreadLog& log) {
+    const bool recorded = log.record(event, site);
+    if (is_out_of_memory(event)) [[unlikely]]
+      recorder.session.load(std::memory_order_relaxed)->file->request_dump();
+    return recorded;
+  });
 }
+
+bool is_recording() {
+  const RecordingSession* session = recorder.session.load(std::memory_order_acquire);
+  return session != nullptr && session->file != nullptr;
+}
+
+void record_mark(const Mark& mark) {
+  if (is_recording()) write([&](ThreadLog& log) { return log.record_mark(mark); });
+}
+
+void record_scope(uint64_t ticks) {
+  if (is_recording()) write([&](ThreadLog& log) { return log.record_scope(ticks); });
+}
+
+void set_thread_listener(void (*listener)()) { recorder.thread_listener.store(listener); }
 
 void set_api_names(const char* const* names, uint16_t count) {
   recorder.api_names = {names, count};

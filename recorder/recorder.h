@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "recorder/record.h"
 #include "recorder/stacks/stack_capture.h"
@@ -24,6 +25,30 @@ uint64_t now_ticks();
 // VRAMSCOPE_OVERFLOW). Calls from inside itself (signal handlers, allocation hooks) are counted as
 // lost.
 void record(const Event& event, const CallSite& site);
+
+// Whether this process has a session: it has from its first recorded event on. Marks and scopes
+// never open one, so that a process that does not use CUDA leaves no file.
+bool is_recording();
+
+// What the program says about itself: see the kinds of marks in record.h.
+struct Mark {
+  RecordKind kind = RecordKind::kMark;
+  uint64_t ticks = 0;
+  uint64_t range = 0;  // number of a kRangeStart, kRangeEnd
+  std::string_view domain;
+  std::string_view message;
+};
+
+// Records a mark, without stacks; nothing if there is no session.
+void record_mark(const Mark& mark);
+
+// Records a kScope event with the thread's Python stack, without the native one; nothing if there
+// is no session or the thread has no Python stack.
+void record_scope(uint64_t ticks);
+
+// `listener` runs in every thread that gets its log, after its first event was recorded and outside
+// the recorder. Set once, before the first event.
+void set_thread_listener(void (*listener)());
 
 // Entry point names of Event::api: `names[api]`, api < count. Called once by the hooks before the
 // first record(); the array must live for ever.

@@ -99,6 +99,7 @@ struct Session {
   std::unordered_map<uint32_t, std::string> api_names;  // by Event::api
   std::vector<NativeModule> modules;                    // as defined, ring by ring
   std::unordered_map<uint32_t, PythonCode> python_codes;
+  std::unordered_map<uint32_t, std::string> texts;  // that marks refer to
   StackTable<NativeFrame> native_stacks;
   StackTable<PythonFrame> python_stacks;
 

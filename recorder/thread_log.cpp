@@ -20,9 +20,7 @@ ThreadLog::ThreadLog(const Setup& setup)
 // What an id stands for is never dropped: where it finds no room the event is, and the id is
 // defined when it is next needed. So each event that is kept comes with its whole stack.
 bool ThreadLog::record(const Event& event, const CallSite& site) {
-  writer_.begin_event();
-  undefined_ = false;
-  if (!thread_defined_) thread_defined_ = define_thread();
+  begin_event();
   if (event.api < kMaxApis && !defined_apis_[event.api]) define_api(event.api);
   Event complete = event;
   if (python_stacks_) complete.python_stack = stacks_->python(*this);
@@ -30,8 +28,41 @@ bool ThreadLog::record(const Event& event, const CallSite& site) {
   if (unwind_check_ != nullptr) [[unlikely]] {
     stacks_->check_native(site, complete.native_stack, *unwind_check_);
   }
-  if (!undefined_) return append(complete);
-  writer_.drop(complete);
+  return append_if_defined(complete);
+}
+
+bool ThreadLog::record_mark(const Mark& mark) {
+  begin_event();
+  Event event{};
+  event.kind = mark.kind;
+  event.device = kNoDevice;
+  event.ticks = mark.ticks;
+  event.address = mark.range;
+  event.handle = texts_.id_of(mark.message, *this);
+  event.extra = texts_.id_of(mark.domain, *this);
+  return append_if_defined(event);
+}
+
+bool ThreadLog::record_scope(uint64_t ticks) {
+  if (!python_stacks_) return true;
+  begin_event();
+  Event event{};
+  event.kind = RecordKind::kScope;
+  event.device = kNoDevice;
+  event.ticks = ticks;
+  event.python_stack = stacks_->python(*this);
+  return event.python_stack == 0 || append_if_defined(event);
+}
+
+void ThreadLog::begin_event() {
+  writer_.begin_event();
+  undefined_ = false;
+  if (!thread_defined_) thread_defined_ = define_thread();
+}
+
+bool ThreadLog::append_if_defined(const Event& event) {
+  if (!undefined_) return append(event);
+  writer_.drop(event);
   return false;
 }
 

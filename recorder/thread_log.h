@@ -9,8 +9,10 @@
 #include <optional>
 
 #include "recorder/definition_sink.h"
+#include "recorder/recorder.h"
 #include "recorder/ring_writer.h"
 #include "recorder/stacks/stack_capture.h"
+#include "recorder/text_ids.h"
 #include "recorder/window_writer.h"
 
 namespace vramscope {
@@ -37,6 +39,9 @@ class ThreadLog final : public DefinitionSink {
   // The event's stacks are captured here. False: dropped and counted.
   bool record(const Event& event, const CallSite& site);
 
+  bool record_mark(const Mark& mark);
+  bool record_scope(uint64_t ticks);
+
   bool define(RecordKind kind, uint32_t id, std::initializer_list<std::span<const std::byte>> parts,
               uint8_t flags) override;
 
@@ -49,7 +54,9 @@ class ThreadLog final : public DefinitionSink {
   // Entry points with larger ids are recorded without a name.
   static constexpr size_t kMaxApis = 1024;
 
+  void begin_event();
   bool define_thread();
+  bool append_if_defined(const Event& event);
   bool append(const Event& event);
   void define_api(uint16_t api);
 
@@ -63,6 +70,7 @@ class ThreadLog final : public DefinitionSink {
   bool thread_defined_ = false;
   bool undefined_ = false;  // of the event at hand: something found no room
   std::bitset<kMaxApis> defined_apis_;
+  TextIds texts_;
 };
 
 }  // namespace vramscope

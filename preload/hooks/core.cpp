@@ -1,6 +1,7 @@
 // The core's only export, which the shim calls; see core_interface.h.
 #include "api.h"
 #include "preload/frameworks/pytorch_blocks.h"
+#include "preload/frameworks/steps.h"
 #include "preload/hooks/driver_call.h"
 #include "preload/hooks/families.h"
 #include "recorder/code_unloads.h"
@@ -13,7 +14,7 @@ constexpr void (*kFamilies[])(void** wrappers) = {
     attach_array_hooks,     attach_context_hooks, attach_external_hooks,       attach_graph_hooks,
     attach_host_hooks,      attach_ipc_hooks,     attach_linear_hooks,         attach_module_hooks,
     attach_multicast_hooks, attach_pool_hooks,    attach_stream_ordered_hooks, attach_vmm_hooks,
-    attach_pytorch_hooks,
+    attach_pytorch_hooks,   attach_step_hooks,
 };
 
 bool prepare(const ShimServices* shim) {

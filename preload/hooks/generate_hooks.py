@@ -16,6 +16,10 @@ from typing import NamedTuple
 
 ALWAYS_EXPORTED = ["dlclose", "dlopen", "dlsym"]
 
+# Families whose functions are not the driver's, and the library that defines those.
+PYTORCH_LIBRARIES = {"pytorch": "libc10.so", "pytorch_scopes": "libtorch_cpu.so"}
+DRIVER_LIBRARY = "libcuda.so.1"
+
 
 class Row(NamedTuple):
     symbol: str
@@ -34,7 +38,13 @@ class Row(NamedTuple):
 
     @property
     def is_driver(self):
-        return self.family != "pytorch"
+        return self.family not in PYTORCH_LIBRARIES
+
+    @property
+    def kind(self):
+        if self.family == "resolver":
+            return "HOOK_RESOLVER"
+        return "HOOK_DRIVER" if self.is_driver else "HOOK_PYTORCH"
 
 
 def fail(path, line, what):
@@ -83,6 +93,7 @@ def hook_rows_h(rows):
     yield "  const char* symbol;"
     yield "  const char* base;  // without version suffixes, as cuGetProcAddress knows it"
     yield "  enum HookRowKind kind;"
+    yield "  const char* library;  // that defines it"
     yield "};"
     yield "enum HookRowIndex {"
     yield from (f"  HOOK_{row.symbol} = {index}," for index, row in enumerate(rows))
@@ -91,12 +102,12 @@ def hook_rows_h(rows):
 
 
 def hook_rows_c(rows):
-    kinds = {"resolver": "HOOK_RESOLVER", "pytorch": "HOOK_PYTORCH"}
     yield '#include "hook_rows.h"'
     yield '#include "preload/shim/shim.h"'
     yield "const struct HookRow hook_rows[HOOK_ROW_COUNT] = {"
     for row in rows:
-        yield f'  {{"{row.symbol}", "{row.base}", {kinds.get(row.family, "HOOK_DRIVER")}}},'
+        library = PYTORCH_LIBRARIES.get(row.family, DRIVER_LIBRARY)
+        yield f'  {{"{row.symbol}", "{row.base}", {row.kind}, "{library}"}},'
     yield "};"
 
 

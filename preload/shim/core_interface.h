@@ -8,6 +8,11 @@
  * returns 0; any other value means that the two do not belong together and nothing is recorded.
  * Several threads may call it at the same time; each call writes the same values. A wrapper has the
  * signature of the entry point and is entered by a jump: the return address is the application's.
+ *
+ * The other export is for libvramscope_nvtx.so, which needs no shim: it hands on what NVTX gave to
+ * InitializeInjectionNvtx2, and returns what that returns (0: no tool).
+ *
+ *   int vramscope_core_nvtx(const void* (*get_export_table)(uint32_t id))
  */
 #pragma once
 
@@ -15,6 +20,7 @@
 
 #define CORE_LIBRARY_NAME "libvramscope_core.so"
 #define CORE_ATTACH_NAME "vramscope_core_attach"
+#define CORE_NVTX_NAME "vramscope_core_nvtx"
 
 /* What the shim does for the core. Immortal. Any thread may call these at any time. */
 struct ShimServices {
@@ -40,3 +46,4 @@ struct ShimServices {
 };
 
 typedef int (*CoreAttach)(const struct ShimServices* shim, void** wrappers);
+typedef int (*CoreNvtx)(const void* (*get_export_table)(uint32_t id));

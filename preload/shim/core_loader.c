@@ -9,9 +9,9 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
-#include <stdio.h>
 
 #include "preload/shim/core_interface.h"
+#include "preload/shim/neighbour.h"
 #include "preload/shim/shim.h"
 
 static _Thread_local int call_depth __attribute__((tls_model("initial-exec")));
@@ -30,15 +30,6 @@ static const struct ShimServices services = {
     .call_depth = call_depth_of_thread,
     .watch_unloads = watch_unloads,
 };
-
-/* The core lies beside the shim. The linker remembers the shim's folder from when it loaded it: a
- * relative LD_PRELOAD stays right after chdir. */
-static bool find_core(char* path, size_t size) {
-  struct link_map* shim = library_of(hook_entries);
-  char folder[PATH_MAX];
-  if (shim == NULL || dlinfo(shim, RTLD_DI_ORIGIN, folder) != 0) return false;
-  return (size_t)snprintf(path, size, "%s/%s", folder, CORE_LIBRARY_NAME) < size;
-}
 
 static void set_target(uint32_t row, void* target) {
   __atomic_store_n(&hook_targets[row], target, __ATOMIC_RELEASE);
@@ -61,7 +52,9 @@ static bool load_core(void) {
   if (__atomic_load_n(&core_is_missing, __ATOMIC_RELAXED)) return false;
   find_dlsym();
   char path[PATH_MAX + sizeof(CORE_LIBRARY_NAME) + 1] = CORE_LIBRARY_NAME;
-  void* core = find_core(path, sizeof(path)) ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+  void* core = path_beside(hook_entries, CORE_LIBRARY_NAME, path, sizeof(path))
+                   ? dlopen(path, RTLD_NOW | RTLD_LOCAL)
+                   : NULL;
   if (core != NULL && attach(core)) {
     say_deepbind_where_cuda_is_used();
     return true;

@@ -23,7 +23,7 @@ static int find_row(const char* name) {
 
 static int find_hooked_row(const char* name) {
   bool may_be_driver = name[0] == 'c' && name[1] == 'u' && name[2] >= 'A' && name[2] <= 'Z';
-  bool may_be_pytorch = strncmp(name, "_ZN3c10", 7) == 0;
+  bool may_be_pytorch = strncmp(name, "_ZN3c10", 7) == 0 || strncmp(name, "_ZN2at", 6) == 0;
   return may_be_driver || may_be_pytorch ? find_row(name) : -1;
 }
 

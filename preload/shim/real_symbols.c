@@ -63,6 +63,20 @@ void set_real_function(uint32_t row, void* function) {
   __atomic_store_n(&real_functions[row], function, __ATOMIC_RELAXED);
 }
 
+/* PyTorch's own functions must never be missing when they are called: some return objects. A build
+ * of it may have them in a library of another name. */
+static void* symbol_of_any_library(uint32_t row) {
+  const struct link_map* ours = library_of(hook_entries);
+  for (const struct link_map* map = ours != NULL ? ours->l_next : NULL; map; map = map->l_next) {
+    void* handle = handle_of(map);
+    if (handle == NULL) continue;
+    void* found = libc_dlsym(handle, hook_rows[row].symbol);
+    dlclose(handle);
+    if (found != NULL && found != hook_entries[row]) return found;
+  }
+  return NULL;
+}
+
 void* find_real_function(uint32_t row) {
   void* function = __atomic_load_n(&real_functions[row], __ATOMIC_RELAXED);
   if (function != NULL) return function;
@@ -71,9 +85,9 @@ void* find_real_function(uint32_t row) {
   function = libc_dlsym(RTLD_NEXT, hook->symbol);
   /* Python extensions are loaded with RTLD_LOCAL, which RTLD_NEXT does not see. */
   if (function == NULL) {
-    function =
-        loaded_symbol(hook->kind == HOOK_PYTORCH ? "libc10.so" : "libcuda.so.1", hook->symbol);
+    function = loaded_symbol(hook->library, hook->symbol);
   }
+  if (function == NULL && hook->kind == HOOK_PYTORCH) function = symbol_of_any_library(row);
   if (function != NULL) set_real_function(row, function);
   return function;
 }

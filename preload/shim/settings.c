@@ -1,9 +1,9 @@
+#include "preload/shim/settings.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
-
-#include "preload/shim/shim.h"
 
 enum { UNKNOWN = 0, ENABLED = 1, DISABLED = 2 };
 

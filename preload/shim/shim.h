@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "hook_rows.h"
+#include "preload/shim/settings.h"
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
@@ -20,14 +21,6 @@ extern HIDDEN const struct HookRow hook_rows[HOOK_ROW_COUNT];
 /* trampoline_ARCH.S: where each exported hook jumps to, and the exported hooks themselves. */
 extern HIDDEN void* hook_targets[HOOK_ROW_COUNT];
 extern HIDDEN void* const hook_entries[HOOK_ROW_COUNT];
-
-/* settings.c */
-
-/* VRAMSCOPE_DISABLE is set to anything but "" and "0". Read once; allocates nothing. */
-HIDDEN bool is_disabled(void);
-
-/* One line on stderr, unless VRAMSCOPE_LOG=off. */
-HIDDEN void warn(const char* subject, const char* what, const char* hint);
 
 /* real_symbols.c */
 

@@ -14,9 +14,10 @@ RESULTS = {"success": None, "out of memory": "2"}
 
 
 def hooked_functions():
-    """Rows of the table but for the two resolvers."""
+    """Rows of the table but for the two resolvers, and for scopes, which are events in Python only."""
     lines = (ROOT / "preload" / "hooks" / "hook_table.txt").read_text().splitlines()
-    return [line.split()[0] for line in lines if line and not line.startswith("#") and "resolver" not in line]
+    rows = [line.split() for line in lines if line and not line.startswith("#")]
+    return [symbol for symbol, _, family in rows if family not in ("resolver", "pytorch_scopes")]
 
 
 def environment_of(output, result=None):

@@ -7,7 +7,7 @@ import subprocess
 from support.paths import TOOL
 
 DEFAULT_TIMEOUT_S = 300
-FOREIGN_VARIABLES = ("VRAMSCOPE_", "PYTORCH_", "CUDA_", "LD_", "TORCH", "PYTHON", "RANK", "SLURM_", "OMPI_", "PMI_")
+FOREIGN_VARIABLES = ("VRAMSCOPE_", "PYTORCH_", "CUDA_", "NVTX_", "LD_", "TORCH", "PYTHON", "RANK", "SLURM_", "OMPI_", "PMI_")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -361,6 +361,31 @@ TEST_F(PreloadHooks, OutOfMemoryHasTheRequest) {
   EXPECT_EQ(only_event().extra, 9000u);
 }
 
+constexpr auto kScopeRow = static_cast<uint32_t>(Api::_ZN2at16getStepCallbacksENS_11RecordScopeE);
+
+// PyTorch's function returns an object through a hidden pointer.
+struct Callbacks {
+  explicit Callbacks(int value) : scope(value) {}
+  ~Callbacks() {}  // NOLINT: not trivial, so that it is returned as PyTorch's is
+  int scope;
+  char more[100] = {};
+};
+enum class RecordScope : uint8_t { kFunction = 0, kUserScope = 7 };
+
+Callbacks real_step_callbacks(RecordScope scope) { return Callbacks(static_cast<int>(scope)); }
+
+TEST_F(PreloadHooks, ScopesThatPythonEntersAreRecordedAndNoOthers) {
+  real_functions[kScopeRow] = reinterpret_cast<void*>(real_step_callbacks);
+  auto* hooked = reinterpret_cast<Callbacks (*)(RecordScope)>(attached_wrappers()[kScopeRow]);
+  scope_ticks.clear();
+  errno = 0;
+  EXPECT_EQ(hooked(RecordScope::kFunction).scope, 0);
+  EXPECT_TRUE(scope_ticks.empty());
+  EXPECT_EQ(hooked(RecordScope::kUserScope).scope, 7);
+  EXPECT_EQ(scope_ticks, std::vector<uint64_t>{clock_ticks});
+  EXPECT_EQ(errno, 0);
+}
+
 TEST(PreloadArraySize, CountsTexels) {
   CUDA_ARRAY3D_DESCRIPTOR description = {};
   description.Width = 10;

@@ -85,8 +85,17 @@ TEST(PreloadLibraries, TheShimExportsTheHookedNamesAndTheLoadersOnes) {
   EXPECT_EQ(Library(SHIM_LIBRARY).exported, hooked);
 }
 
-TEST(PreloadLibraries, TheCoreExportsItsEntryAlone) {
-  EXPECT_EQ(Library(CORE_LIBRARY).exported, Names{"vramscope_core_attach"});
+TEST(PreloadLibraries, TheCoreExportsItsEntriesAlone) {
+  EXPECT_EQ(Library(CORE_LIBRARY).exported,
+            (Names{"vramscope_core_attach", "vramscope_core_nvtx"}));
+}
+
+TEST(PreloadLibraries, TheNvtxInjectionNeedsLibcAloneAndExportsItsEntry) {
+  const Library injection(NVTX_LIBRARY);
+  EXPECT_EQ(injection.needed, Names{"libc.so.6"});
+  EXPECT_EQ(injection.exported, Names{"InitializeInjectionNvtx2"});
+  EXPECT_FALSE(injection.has_run_path);
+  EXPECT_TRUE(injection.binds_now);
 }
 
 TEST(PreloadLibraries, TheCoreNeedsTheCLibraryAlone) {

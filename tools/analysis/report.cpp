@@ -121,6 +121,7 @@ ProcessReport report_process(const ProcessRecording& process) {
     const Heap heap = heap_after(trace, report.peak_event);
     describe_blocks(heap, report);
     describe_owners(heap, process, report);
+    report.ranges = report_ranges(process, trace);
   }
   std::ranges::stable_sort(result.ooms, {}, &OomReport::time_us);
   return result;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/analysis/range_use.h"
 #include "tools/model/recording.h"
 
 namespace vramscope {
@@ -50,6 +51,7 @@ struct DeviceReport {
   std::vector<CategoryUse> allocated_at_peak;  // all three: largest first
   std::vector<OwnerUse> owners_at_peak;
   std::vector<StackUse> stacks_at_peak;
+  RangeReport ranges;
 };
 
 struct OomReport {

@@ -22,14 +22,16 @@ constexpr const char* kSimulatedLibraries[] = {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kRecorder = "libvramscope.so";
+
 // Build tree: <build>/tools/cli/vramscope. Installed: <prefix>/bin/vramscope.
 struct Layout {
-  const char* recorder;
+  const char* preload;
   const char* simulated;
 };
 constexpr Layout kLayouts[] = {
-    {"../../preload/libvramscope.so", "../simgpu"},
-    {VRAMSCOPE_PRIVATE_LIBDIR "/libvramscope.so", VRAMSCOPE_PRIVATE_LIBDIR "/simgpu"},
+    {"../../preload", "../simgpu"},
+    {VRAMSCOPE_PRIVATE_LIBDIR, VRAMSCOPE_PRIVATE_LIBDIR "/simgpu"},
 };
 
 std::string usable_path(const fs::path& path) {
@@ -94,11 +96,12 @@ void simulate(Variables& variables, const PreloadLibraries& libraries,
 PreloadLibraries find_preload_libraries(bool simulated) {
   const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
   const auto resolve = [&](const char* relative) { return (folder / relative).lexically_normal(); };
-  const bool built = fs::exists(resolve(kLayouts[0].recorder));
+  const bool built = fs::exists(resolve(kLayouts[0].preload) / kRecorder);
   const Layout& layout = kLayouts[built ? 0 : 1];
 
   PreloadLibraries libraries;
-  libraries.recorder = usable_path(resolve(layout.recorder));
+  libraries.recorder = usable_path(resolve(layout.preload) / kRecorder);
+  libraries.nvtx = usable_path(resolve(layout.preload) / "libvramscope_nvtx.so");
   if (!simulated) return libraries;
   libraries.simulated_folder = usable_path(resolve(layout.simulated));
   for (const char* name : kSimulatedLibraries) {
@@ -116,6 +119,7 @@ std::vector<std::string> job_environment(const char* const* inherited,
   if (options.record) {
     append_to_list(preload, libraries.recorder);
     record_into(variables, options);
+    variables.emplace("NVTX_INJECTION64_PATH", libraries.nvtx);  // unless another tool is there
   }
   if (!options.simulated.gpu.empty()) {
     for (const std::string& library : libraries.simulated) append_to_list(preload, library);

@@ -28,6 +28,7 @@ struct JobEnvironmentOptions {
 // UserError naming what is missing.
 struct PreloadLibraries {
   std::string recorder;                // libvramscope.so
+  std::string nvtx;                    // libvramscope_nvtx.so: NVTX loads it, it is not preloaded
   std::string simulated_folder;        // empty: nothing is simulated
   std::vector<std::string> simulated;  // the simulated GPU's libraries, in the order of preloading
 };

@@ -34,6 +34,30 @@ std::string category_json(const ProcessRecording& process, StringId category) {
   return category == 0 ? "unknown" : to_utf8(process.strings.at(category));
 }
 
+Json nvtx_json(const ProcessRecording& process, const RangeReport& ranges) {
+  Json list = Json::array();
+  for (const NvtxUse& use : ranges.nvtx)
+    list.push_back({{"name", to_utf8(process.strings.at(use.name))},
+                    {"domain", to_utf8(process.strings.at(use.domain))},
+                    {"kind", range_kind_name(use.kind)},
+                    {"times", use.times},
+                    {"open", use.open},
+                    {"peak_allocated_bytes", use.peak_allocated_bytes},
+                    {"kept_bytes", use.kept_bytes}});
+  return list;
+}
+
+Json steps_json(const ProcessRecording& process, const RangeReport& ranges) {
+  Json list = Json::array();
+  for (const StepUse& use : ranges.steps)
+    list.push_back({{"kind", range_kind_name(use.kind)},
+                    {"count", use.peak_allocated_bytes.size()},
+                    {"peak_allocated_bytes", use.peak_allocated_bytes},
+                    {"growth_bytes_per_step", or_null(use.growth_bytes)},
+                    {"frames", frames_json(process, use.stack)}});
+  return list;
+}
+
 Json device_json(const ProcessRecording& process, const DeviceReport& device, size_t top) {
   Json categories = Json::array();
   for (const CategoryUse& use : device.allocated_at_peak)
@@ -61,7 +85,9 @@ Json device_json(const ProcessRecording& process, const DeviceReport& device, si
           {"live_reserved_bytes", device.live_reserved_bytes},
           {"allocated_at_peak", std::move(categories)},
           {"owners", std::move(owners)},
-          {"top", std::move(stacks)}};
+          {"top", std::move(stacks)},
+          {"nvtx_ranges", nvtx_json(process, device.ranges)},
+          {"steps", steps_json(process, device.ranges)}};
 }
 
 Json oom_json(const ProcessRecording& process, const OomReport& oom) {

@@ -5,6 +5,8 @@
 #include <cstdio>
 
 #include "tools/analysis/stack_summary.h"
+#include "tools/cli/place_text.h"
+#include "tools/cli/report_ranges.h"
 #include "tools/cli/text.h"
 
 namespace vramscope {
@@ -111,6 +113,8 @@ class ReportText {
                  binary_size(device.live_reserved_bytes) + " reserved");
     if (!device.stacks_at_peak.empty()) add_peak(device);
     add_owners(device);
+    for (const std::string& row : range_lines(*process_, device.ranges, top_))
+      line("%s", row.c_str());
   }
 
   void add_size(const char* name, uint64_t bytes, const std::string& note) {
@@ -160,24 +164,12 @@ class ReportText {
   std::vector<std::string> stack_lines(StackId stack, size_t columns) const {
     const StackSummary summary = summarize_stack(*process_, stack, kMaxCallers);
     if (!summary.known) return {"(no stack recorded)"};
-    std::vector<std::string> lines = {place(summary.place, columns)};
-    if (summary.has_inside) lines.push_back("  in " + place(summary.inside, columns - 5));
+    std::vector<std::string> lines = {place_text(*process_, summary.place, columns)};
+    if (summary.has_inside)
+      lines.push_back("  in " + place_text(*process_, summary.inside, columns - 5));
     for (const FrameId caller : summary.callers)
-      lines.push_back("  from " + place(caller, columns - 7));
+      lines.push_back("  from " + place_text(*process_, caller, columns - 7));
     return lines;
-  }
-
-  // "file:line function"; the line matters most, so the names are what is cut.
-  std::string place(FrameId id, size_t columns) const {
-    const Frame& frame = process_->stacks.frame(id);
-    const std::string_view filename = process_->strings.at(frame.filename);
-    const std::string_view name = short_function_name(process_->strings.at(frame.name));
-    if (filename.empty() || frame.line <= 0) return shown(name, columns);  // native, no debug info
-    const std::string number = ":" + std::to_string(frame.line) + " ";
-    const std::string function = shown(name, std::max<size_t>(columns / 3, 12));
-    const size_t used = number.size() + std::min(function.size(), columns / 3);
-    return shown(short_filename(filename), columns - std::min(used, columns / 2)) + number +
-           function;
   }
 
   void add_owners(const DeviceReport& device) {

@@ -7,4 +7,9 @@ const char* block_state_name(BlockState state) {
   return kNames[static_cast<size_t>(state)];
 }
 
+const char* range_kind_name(RangeKind kind) {
+  static constexpr const char* kNames[] = {"push", "start", "mark", "step", "zero_grad"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
 }  // namespace vramscope

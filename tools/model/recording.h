@@ -65,6 +65,40 @@ struct DeviceTrace {
   std::optional<HeapLayout> final_layout;
 };
 
+// A point in a process's history: between two events of each trace.
+struct Moment {
+  int64_t time_us = 0;
+  // By device ordinal: how many events of its trace come before. Ordinals behind the end: none.
+  std::vector<size_t> events;
+
+  size_t events_of(int device) const {
+    const auto index = static_cast<size_t>(device);
+    return index < events.size() ? events[index] : 0;
+  }
+};
+
+enum class RangeKind : uint8_t {
+  kNvtxPushed,     // of one thread, nested
+  kNvtxStarted,    // of the process
+  kNvtxMark,       // a moment: ends where it begins
+  kOptimizerStep,  // one call of step() of a PyTorch optimizer
+  kZeroGrad,       // one call of zero_grad()
+};
+
+const char* range_kind_name(RangeKind kind);  // "push"...
+
+// What the program said, or its Python stacks tell, about what it was doing.
+struct NamedRange {
+  RangeKind kind = RangeKind::kNvtxPushed;
+  StringId name = 0;     // NVTX
+  StringId domain = 0;   // NVTX; 0: the default domain
+  StackId stack = 0;     // optimizers: from the caller outwards
+  uint32_t thread = 0;   // thread id, 0 if unknown
+  bool is_open = false;  // it had no end in the recording
+  Moment begin;
+  Moment end;
+};
+
 // A named span of time, as PyTorch records optimizer steps and record_function ranges.
 struct Annotation {
   std::string name;
@@ -99,6 +133,7 @@ struct ProcessRecording {
   StackPool stacks;
   std::vector<DeviceTrace> devices;  // by ordinal; in pickles every ordinal below the highest used
 
+  std::vector<NamedRange> ranges;  // by begin; of sessions only
   std::vector<Annotation> annotations;
   Value allocator_settings;
 };

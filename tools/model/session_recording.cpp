@@ -7,6 +7,7 @@
 #include "tools/model/driver_memory.h"
 #include "tools/model/mapped_ranges.h"
 #include "tools/model/memory_kinds.h"
+#include "tools/model/session_marks.h"
 #include "tools/model/session_stacks.h"
 #include "tools/model/trace_builder.h"
 
@@ -25,18 +26,26 @@ class SessionRecorder {
   // The session's definitions are complete, its events come to apply().
   SessionRecorder(const Session& session, ProcessRecording& process, DriverMemory& memory,
                   SessionStacks& stacks)
-      : session_(session), process_(process), owners_(session), memory_(memory), stacks_(stacks) {
+      : session_(session),
+        process_(process),
+        owners_(session),
+        memory_(memory),
+        stacks_(stacks),
+        marks_(session, process, stacks) {
     memory.find_owners(owners_);
   }
 
   void apply(const SessionEvent& recorded) {
     finish_range_before(recorded);
     add_to_trace(recorded);
+    last_ticks_ = recorded.event.ticks;
+    if (marks_.wants(recorded)) marks_.note(recorded, moment());
   }
 
   // After the last event.
   void finish() {
     for (auto& [thread, range] : ranges_) finish(range);
+    marks_.finish(moment());
     process_.kinds = kinds_.uses();
     for (auto& [device, builder] : builders_) {
       process_.repairs += builder.repairs();
@@ -106,6 +115,17 @@ class SessionRecorder {
     const bool may_have_holes = session_.lost_events > 0 || !session_.complete;
     return builders_.try_emplace(std::max(device, 0), std::max(device, 0), may_have_holes)
         .first->second;
+  }
+
+  // After the last event that was applied.
+  Moment moment() {
+    Moment moment;
+    moment.time_us = session_.unix_ns(last_ticks_) / 1000;
+    for (const auto& [device, builder] : builders_) {
+      moment.events.resize(static_cast<size_t>(device));
+      moment.events.push_back(builder.event_count());
+    }
+    return moment;
   }
 
   TraceEvent trace_event(const SessionEvent& recorded) {
@@ -276,6 +296,8 @@ class SessionRecorder {
   StackOwners owners_;
   const DriverMemory& memory_;
   SessionStacks& stacks_;
+  SessionMarks marks_;
+  uint64_t last_ticks_ = 0;
   LiveUnits live_;
   KindTotals kinds_;
   KindCount kind_count_{kinds_};

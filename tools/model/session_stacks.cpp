@@ -82,4 +82,10 @@ StackId SessionStacks::of(const Event& event) {
   return stacks_[key] = process_.stacks.intern(frames_);
 }
 
+StackId SessionStacks::of(std::span<const PythonFrame> frames) {
+  frames_.clear();
+  for (const PythonFrame& frame : frames) frames_.push_back(python_frame(frame));
+  return process_.stacks.intern(frames_);
+}
+
 }  // namespace vramscope

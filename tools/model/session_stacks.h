@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -27,6 +28,7 @@ class SessionStacks {
   void name_native_frames();
 
   StackId of(const Event& event);
+  StackId of(std::span<const PythonFrame> frames);
 
  private:
   struct NativeFrameHash {

@@ -33,6 +33,7 @@ class TraceBuilder {
   void oom(TraceEvent event);
 
   const Heap& heap() const { return heap_; }
+  size_t event_count() const { return trace_.events.size(); }
   uint64_t repairs() const { return repairs_; }
 
   // The trace; the builder is of no use afterwards.

@@ -268,7 +268,9 @@ inline constexpr auto kExpectedRows = [] {
   });
 }();
 
-constexpr bool is_pytorch_row(uint16_t api) { return kApiFamilies[api] == Family::kPytorch; }
+constexpr bool is_pytorch_row(uint16_t api) {
+  return kApiFamilies[api] == Family::kPytorch || kApiFamilies[api] == Family::kPytorchScopes;
+}
 constexpr bool is_driver_row(uint16_t api) {
   return kApiFamilies[api] != Family::kResolver && !is_pytorch_row(api);
 }
