@@ -79,6 +79,11 @@ const char* set_drainer(std::string_view value, Configuration& configuration) {
   return kAccepted;
 }
 
+// Read again by the core, which starts the audit.
+const char* set_cupti(std::string_view value, Configuration&) {
+  return value == "0" || value == "1" ? kAccepted : "not 0 or 1";
+}
+
 const char* leave_to_others(std::string_view, Configuration&) { return kAccepted; }
 
 // One row per variable. A name that ends in '*' stands for all that begin so.
@@ -98,7 +103,7 @@ constexpr Variable kVariables[] = {
     {"DRAINER", set_drainer, "a thread of this process"},
     {"DISABLE", leave_to_others, ""},
     {"OOM", leave_to_others, ""},
-    {"CUPTI", leave_to_others, ""},
+    {"CUPTI", set_cupti, "0"},
     {"POOL*", leave_to_others, ""},
     {"SIM_*", leave_to_others, ""},
 };

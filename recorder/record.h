@@ -48,6 +48,13 @@ enum class RecordKind : uint8_t {
   kBlockFree = 33,   // stream 0: it is that of the allocation
   kBlockOom = 34,    // size: the request that failed; address 0
 
+  // The audit by CUPTI (VRAMSCOPE_CUPTI=1): its account of memory, beside the hooks'. Times are
+  // those of the delivery, which comes later. No stacks, no api.
+  kCuptiStart = 36,    // result 0: from here on CUPTI listens; else it could not be started
+  kCuptiAlloc = 37,    // address, size, extra: CUpti_ActivityMemoryKind
+  kCuptiRelease = 38,  // address, size, extra
+  kCuptiLost = 39,     // size: operations that found no room in CUPTI's buffers
+
   // Marks: what the program says about itself (NVTX). handle: kText of the message, extra: kText of
   // the domain, 0: none. They have no stacks and no api.
   kRangePush = 40,   // opens a range of the thread
@@ -102,6 +109,10 @@ constexpr bool is_event(RecordKind kind) { return kind >= kFirstEvent; }
 
 constexpr bool is_mark(RecordKind kind) {
   return kind >= RecordKind::kRangePush && kind <= RecordKind::kScope;
+}
+
+constexpr bool is_cupti(RecordKind kind) {
+  return kind >= RecordKind::kCuptiStart && kind <= RecordKind::kCuptiLost;
 }
 
 constexpr int8_t kNoDevice = -1;

@@ -260,6 +260,10 @@ void record_scope(uint64_t ticks) {
   if (is_recording()) write([&](ThreadLog& log) { return log.record_scope(ticks); });
 }
 
+void record_plain(const Event& event) {
+  if (is_recording()) write([&](ThreadLog& log) { return log.record_plain(event); });
+}
+
 void set_thread_listener(void (*listener)()) { recorder.thread_listener.store(listener); }
 
 void set_api_names(const char* const* names, uint16_t count) {

@@ -46,6 +46,10 @@ void record_mark(const Mark& mark);
 // is no session or the thread has no Python stack.
 void record_scope(uint64_t ticks);
 
+// Records an event as it is, without stacks and without a name for its api; nothing if there is no
+// session.
+void record_plain(const Event& event);
+
 // `listener` runs in every thread that gets its log, after its first event was recorded and outside
 // the recorder. Set once, before the first event.
 void set_thread_listener(void (*listener)());

@@ -54,6 +54,11 @@ bool ThreadLog::record_scope(uint64_t ticks) {
   return event.python_stack == 0 || append_if_defined(event);
 }
 
+bool ThreadLog::record_plain(const Event& event) {
+  begin_event();
+  return append_if_defined(event);
+}
+
 void ThreadLog::begin_event() {
   writer_.begin_event();
   undefined_ = false;

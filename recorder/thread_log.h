@@ -41,6 +41,7 @@ class ThreadLog final : public DefinitionSink {
 
   bool record_mark(const Mark& mark);
   bool record_scope(uint64_t ticks);
+  bool record_plain(const Event& event);
 
   bool define(RecordKind kind, uint32_t id, std::initializer_list<std::span<const std::byte>> parts,
               uint8_t flags) override;

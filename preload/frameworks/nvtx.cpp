@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstddef>
 
+#include "preload/frameworks/first_event.h"
 #include "preload/frameworks/nvtx_text.h"
 #include "preload/frameworks/open_ranges.h"
 #include "preload/hooks/driver_call.h"
@@ -147,7 +148,7 @@ extern "C" [[gnu::visibility("default")]] int vramscope_core_nvtx(
   const auto* nvtx =
       static_cast<const NvtxExportTableCallbacks*>(get_export_table(NVTX_ETID_CALLBACKS));
   if (nvtx == nullptr || nvtx->struct_size < sizeof(*nvtx)) return 0;
-  set_thread_listener(record_remembered_ranges);
+  set_thread_listener(after_first_event);
   put_into(*nvtx, NVTX_CB_MODULE_CORE, kCoreRows);
   put_into(*nvtx, NVTX_CB_MODULE_CORE2, kDomainRows);
   return 1;

@@ -1,5 +1,6 @@
 // The core's only export, which the shim calls; see core_interface.h.
 #include "api.h"
+#include "preload/frameworks/first_event.h"
 #include "preload/frameworks/pytorch_blocks.h"
 #include "preload/frameworks/steps.h"
 #include "preload/hooks/driver_call.h"
@@ -20,6 +21,7 @@ constexpr void (*kFamilies[])(void** wrappers) = {
 bool prepare(const ShimServices* shim) {
   set_shim_services(shim);
   set_api_names(kApiNames, kApiCount);
+  set_thread_listener(after_first_event);
   find_pytorch();
   static_assert(sizeof(code_unloads) == sizeof(uint64_t));
   shim->watch_unloads(reinterpret_cast<uint64_t*>(&code_unloads));

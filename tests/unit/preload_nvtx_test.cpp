@@ -10,6 +10,7 @@
 #define NVTX_NO_IMPL
 #include <nvtx3/nvToolsExt.h>
 
+#include "recorder/log.h"
 #include "recorder/recorder.h"
 
 extern "C" int vramscope_core_nvtx(const void* (*get_export_table)(uint32_t id));
@@ -36,6 +37,8 @@ void record_mark(const Mark& mark) {
 void set_thread_listener(void (*listener)()) { thread_listener = listener; }
 void record(const Event&, const CallSite&) {}
 void record_scope(uint64_t) {}
+void record_plain(const Event&) {}
+void log_warning(const char*, ...) {}
 void set_api_names(const char* const*, uint16_t) {}
 void finish_recording() {}
 

@@ -11,6 +11,7 @@
 
 #include "api.h"
 #include "preload/hooks/driver_call.h"
+#include "recorder/log.h"
 #include "recorder/recorder.h"
 
 extern "C" int vramscope_core_attach(const ShimServices* shim, void** wrappers);
@@ -29,6 +30,8 @@ uint64_t clock_ticks = 0;
 
 namespace vramscope {
 
+void log_warning(const char*, ...) {}
+
 // The recorder that the hooks are linked with here. Every look at the clock moves it on.
 uint64_t now_ticks() { return ++clock_ticks; }
 void record(const Event& event, const CallSite& site) {
@@ -37,6 +40,7 @@ void record(const Event& event, const CallSite& site) {
 }
 bool is_recording() { return true; }
 void record_mark(const Mark&) {}
+void record_plain(const Event&) {}
 void set_thread_listener(void (*)()) {}
 std::vector<uint64_t> scope_ticks;
 void record_scope(uint64_t ticks) {

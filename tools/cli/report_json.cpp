@@ -113,6 +113,17 @@ Json kinds_json(const ProcessRecording& process) {
   return kinds;
 }
 
+Json audit_json(const std::optional<CuptiAudit>& audit) {
+  if (!audit) return nullptr;
+  return {{"started", audit->started},
+          {"agreed", audit->agreed},
+          {"hooks_only", audit->hooks_only},
+          {"cupti_only", audit->cupti_only},
+          {"sizes_differ", audit->sizes_differ},
+          {"not_compared", audit->not_compared},
+          {"lost", audit->lost}};
+}
+
 Json process_json(const ProcessReport& report, size_t top) {
   const ProcessRecording& process = *report.process;
   Json devices = Json::array();
@@ -133,6 +144,7 @@ Json process_json(const ProcessReport& report, size_t top) {
           {"warning", text_or_null(process.warning)},
           {"repairs", process.repairs},
           {"counter_differences", process.counters.differences},
+          {"cupti_audit", audit_json(process.cupti_audit)},
           {"devices", std::move(devices)},
           {"ooms", std::move(ooms)},
           {"kinds", kinds_json(process)},

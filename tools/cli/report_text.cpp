@@ -43,6 +43,7 @@ class ReportText {
     if (!text.empty()) text += "\n" + std::string(kTextColumns, '-') + "\n\n";
     add_heading();
     add_warnings();
+    add_audit();
     for (const DeviceReport& device : report.devices) add_device(device);
     if (report.devices.empty()) text += "\nNo device memory was allocated.\n";
     add_ooms(report.ooms);
@@ -91,6 +92,17 @@ class ReportText {
       add_warning("the framework's own counters differ from these figures after " +
                   plural(process.counters.differences, "event") + ", by at most " +
                   binary_size(magnitude(process.counters.largest_difference_bytes)));
+  }
+
+  void add_audit() {
+    if (!process_->cupti_audit) return;
+    const CuptiAudit& audit = *process_->cupti_audit;
+    if (!audit.started) return line("CUPTI audit: could not be started");
+    const auto number = [](uint64_t value) { return with_commas(value); };
+    line(
+        "CUPTI audit: %s agree; seen by the hooks alone: %s, by CUPTI alone: %s, of other size: %s",
+        plural(audit.agreed, "operation").c_str(), number(audit.hooks_only).c_str(),
+        number(audit.cupti_only).c_str(), number(audit.sizes_differ).c_str());
   }
 
   static uint64_t magnitude(int64_t value) {

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/model/cupti_audit.h"
 #include "tools/model/intern.h"
 #include "tools/model/memory_kinds.h"
 #include "tools/model/trace_events.h"
@@ -133,6 +134,7 @@ struct ProcessRecording {
   StackPool stacks;
   std::vector<DeviceTrace> devices;  // by ordinal; in pickles every ordinal below the highest used
 
+  std::optional<CuptiAudit> cupti_audit;
   std::vector<NamedRange> ranges;  // by begin; of sessions only
   std::vector<Annotation> annotations;
   Value allocator_settings;

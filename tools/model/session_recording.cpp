@@ -328,13 +328,16 @@ std::unique_ptr<ProcessRecording> record(const Session& session, const Walk& wal
                                          const SessionOptions& options) {
   auto process = std::make_unique<ProcessRecording>();
   DriverMemory memory;
+  CuptiAuditor auditor;
   SessionStacks stacks(session, *process, options.native_frames);
   walk([&](const SessionEvent& recorded) {
     ++process->events;
     memory.apply(recorded.event);
+    auditor.apply(recorded.event);
     stacks.note(recorded.event);
   });
   describe(session, *process);
+  process->cupti_audit = auditor.result();
   stacks.name_native_frames();
   SessionRecorder recorder(session, *process, memory, stacks);
   walk([&](const SessionEvent& recorded) { recorder.apply(recorded); });
