@@ -14,7 +14,7 @@ from support.command import clean_environment
 from support.paths import PYTHON, TOOL
 from support.simulation import simulation_variables
 
-GPU = "h100"
+GPU = "h100"  # empty: the machine's own
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,9 +39,9 @@ class Worker:
         environment = clean_environment({"BENCH_HISTORY": mode.history})
         if mode.stacks:
             folder = sessions / mode.name.replace(" ", "-")
-            options = ["--simulate", GPU, "--stacks", mode.stacks, "-o", folder]
+            options = [*(["--simulate", GPU] if GPU else []), "--stacks", mode.stacks, "-o", folder]
             command = [TOOL, "run", *options, "--", *command]
-        else:
+        elif GPU:
             environment |= simulation_variables(GPU)
         self.mode = mode
         self.process = subprocess.Popen(
