@@ -17,6 +17,8 @@ namespace {
 struct Device {
   int8_t type;
   int8_t index;
+
+  bool operator==(const Device&) const = default;
 };
 static_assert(sizeof(Device) == 2);
 constexpr int8_t kCudaDevice = 1;
@@ -25,6 +27,8 @@ constexpr int8_t kCudaDevice = 1;
 struct CudaStream {
   Device device;
   int64_t id;
+
+  bool operator==(const CudaStream&) const = default;
 };
 static_assert(sizeof(CudaStream) == 16);
 
@@ -70,26 +74,47 @@ GetDriverStream find_libc10_cuda_symbols_once_more() {
   return get_driver_stream.load(std::memory_order_acquire);
 }
 
-// PyTorch keeps the current streams in a thread-local object. Once that is destroyed, at the
-// thread's end, stream() throws on what is left of it, while static tensors are still freed.
-thread_local bool streams_are_gone = false;
+// What a thread's last block said of its streams. PyTorch keeps the current streams in a
+// thread-local object. Once that is destroyed, at the thread's end, stream() throws on what is left
+// of it, while static tensors are still freed.
+struct KnownStream {
+  CudaStream stream;
+  uint64_t driver_stream;
+  bool is_known;
+  bool mark_is_made;
+  bool streams_are_gone;
+};
+[[gnu::tls_model("initial-exec")]] constinit thread_local KnownStream known_stream{};
 
 struct StreamsAreGoneAfter {
-  ~StreamsAreGoneAfter() { streams_are_gone = true; }
+  ~StreamsAreGoneAfter() { known_stream.streams_are_gone = true; }
 };
 
+void make_mark_of_thread_end() {
+  static thread_local StreamsAreGoneAfter mark;
+  (void)mark;
+  known_stream.mark_is_made = true;
+}
+
 // The driver's handle of the thread's current stream on the device; 0, the default stream, also
-// where this PyTorch does not tell.
+// where this PyTorch does not tell. stream() switches devices to and fro, so it is asked only where
+// the stream is another than before: a CUDAStream stands for one driver stream for ever.
 uint64_t current_stream(int8_t device_index) {
-  if (streams_are_gone) return 0;
+  KnownStream& known = known_stream;
+  if (known.streams_are_gone) return 0;
   GetDriverStream driver = get_driver_stream.load(std::memory_order_acquire);
   if (driver == nullptr) driver = find_libc10_cuda_symbols_once_more();
   if (driver == nullptr) return 0;
   const CudaStream stream = get_current_stream.load(std::memory_order_relaxed)(device_index);
   // Made after PyTorch's object, which the call above has made: destroyed before it.
-  static thread_local StreamsAreGoneAfter mark;
-  (void)mark;
-  return bits(driver(&stream));
+  if (!known.mark_is_made) [[unlikely]]
+    make_mark_of_thread_end();
+  if (!known.is_known || stream != known.stream) {
+    known.stream = stream;
+    known.driver_stream = bits(driver(&stream));
+    known.is_known = true;
+  }
+  return known.driver_stream;
 }
 
 Event block_event(RecordKind kind, Api api, Device device, uint64_t size, size_t total_allocated,

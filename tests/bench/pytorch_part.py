@@ -10,7 +10,7 @@ BOTH = Mode("vramscope, both", stacks="python,native")
 OURS = (Mode("vramscope, python", stacks="python"), Mode("vramscope, native", stacks="native"), BOTH)
 PYTHON, ALL = Mode("PyTorch, python", history="python"), Mode("PyTorch, all", history="all")
 THEIRS = (Mode("PyTorch, state", history="state"), PYTHON, ALL)
-PAIRS = 400  # a turn of each process: short, so that all meet the same load
+PAIRS = 4_000  # a turn of each process: short, so that all meet the same load; long enough to warm the caches
 
 
 def added(values):
@@ -50,11 +50,11 @@ def measure(folder):
         "20 Python frames",
         (PLAIN, *OURS, *THEIRS),
         ["20", "0", PAIRS],
-        200,
+        30,
         ((ALL, 15), (PYTHON, 10)),
         folder / "shallow",
     )
     deep = measure_at(
-        "250 native frames", (PLAIN, BOTH, ALL), ["20", "20", PAIRS], 100, ((ALL, 40),), folder / "deep"
+        "250 native frames", (PLAIN, BOTH, ALL), ["20", "20", PAIRS], 20, ((ALL, 40),), folder / "deep"
     )
     return shallow + deep
