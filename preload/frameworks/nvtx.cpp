@@ -8,10 +8,10 @@
 #include <cerrno>
 #include <cstddef>
 
-#include "preload/frameworks/first_event.h"
 #include "preload/frameworks/nvtx_text.h"
 #include "preload/frameworks/open_ranges.h"
 #include "preload/hooks/driver_call.h"
+#include "preload/hooks/first_event.h"
 #include "recorder/recorder.h"
 
 namespace vramscope {

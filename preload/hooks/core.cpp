@@ -1,10 +1,10 @@
 // The core's only export, which the shim calls; see core_interface.h.
 #include "api.h"
-#include "preload/frameworks/first_event.h"
 #include "preload/frameworks/pytorch_blocks.h"
 #include "preload/frameworks/steps.h"
 #include "preload/hooks/driver_call.h"
 #include "preload/hooks/families.h"
+#include "preload/hooks/first_event.h"
 #include "recorder/code_unloads.h"
 #include "recorder/recorder.h"
 

@@ -12,8 +12,9 @@ TOP_LEVEL = {"meson.build", "preload", "recorder", "tools", "tests", "scripts", 
 # Room -> the rooms that it may include besides itself. The longest matching room of a file counts.
 MAY_INCLUDE = {
     "preload/shim": set(),
-    "preload/hooks": {"preload/shim", "preload/frameworks", "recorder"},
+    "preload/hooks": {"preload/shim", "preload/frameworks", "preload/cupti", "recorder"},
     "preload/frameworks": {"preload/shim", "preload/hooks", "recorder"},
+    "preload/cupti": {"preload/shim", "recorder"},
     "recorder": {"recorder/stacks"},
     "recorder/stacks": {"recorder"},
     "tools/model": {"recorder"},
