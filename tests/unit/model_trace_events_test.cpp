@@ -1,9 +1,9 @@
 // Events come out as they were put in, whatever they share.
-#include "tools/model/trace_events.h"
-
 #include <gtest/gtest.h>
 
 #include <stdexcept>
+
+#include "tools/model/trace_events.h"
 
 namespace vramscope {
 namespace {
