@@ -1,10 +1,13 @@
 """The house itself: what stands at the top, a README in each room, and who may include whom."""
 
+import json
 import pathlib
 import re
 import subprocess
 
 import pytest
+
+from support.paths import BUILD, TOOL
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOP_LEVEL = {"meson.build", "preload", "recorder", "tools", "tests", "scripts", "README.md", "LICENSE"}
@@ -77,3 +80,17 @@ def test_the_build_never_names_the_workplace():
         ["git", "grep", "-InE", names, "--", "."], cwd=ROOT, capture_output=True, text=True
     ).stdout
     assert found == ""
+
+
+def test_what_is_installed_is_what_a_user_builds():
+    """`ninja tool`, which scripts/demo builds, makes everything that `meson install` installs."""
+    installed = json.loads(
+        subprocess.run(["meson", "introspect", "--installed", BUILD], capture_output=True, check=True).stdout
+    )
+    query = subprocess.run(
+        ["ninja", "-C", BUILD, "-t", "query", "tool"], capture_output=True, text=True, check=True
+    ).stdout
+    made = {str(BUILD / line.lstrip(" |")) for line in query.splitlines() if line.startswith("    ")}
+    assert str(TOOL) in made
+    built = {path for path in installed if path.startswith(str(BUILD))}  # the others are symbolic links
+    assert sorted(built - made) == []
