@@ -27,7 +27,7 @@ struct AllocatedBlock {
 
 // The request that `block` answers, 0 if unknown. To be called exactly once for each block of the
 // native allocator, in its order, under its mutex of the device, which is what guards our state.
-// The first call of a device searches (about 1 ms); the others read two words.
+// The first call of a device searches; the others read two words.
 uint64_t requested_bytes(const AllocatedBlock& block);
 
 }  // namespace vramscope
