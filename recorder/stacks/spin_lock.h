@@ -1,4 +1,4 @@
-// A lock for sections of a few instructions that call nothing: no allocation, no Python, no loader.
+// A lock for short sections that call nothing: no allocation, no Python, no loader.
 #pragma once
 
 #include <sched.h>
