@@ -61,6 +61,18 @@ struct Allocator {
   }
 };
 
+// An allocator that is followed for its life, with `reserved_bytes` on its last device.
+struct Followed {
+  Allocator<40> allocator;
+  const void* variable = &allocator;
+  DeviceAllocator<40>& device = *allocator.devices.back();
+
+  Followed(int device_index, int64_t reserved_bytes) : allocator(device_index + 1) {
+    follow_requests_of(&variable);
+    device.reserve(reserved_bytes);
+  }
+};
+
 // Each test has a device of its own: what is known of one is kept for the process's life.
 template <size_t GapBytes>
 void expect_requests(int device_index) {
@@ -90,11 +102,8 @@ TEST(PreloadPyTorchRequests, AreFoundInTheLayoutWithoutPools) { expect_requests<
 TEST(PreloadPyTorchRequests, AreFoundInTheLayoutWithPools) { expect_requests<40>(1); }
 
 TEST(PreloadPyTorchRequests, AreUnknownForOneBlockAfterAnUnseenOne) {
-  Allocator<40> allocator(3);
-  const void* variable = &allocator;
-  follow_requests_of(&variable);
-  auto& device = *allocator.devices[2];
-  device.reserve(4096);
+  Followed followed(2, 4096);
+  auto& device = followed.device;
   device.allocate(512, 100);
   EXPECT_EQ(requested_bytes({2, 512, 4096}), 100u);
   device.allocate(512, 200);
@@ -105,11 +114,8 @@ TEST(PreloadPyTorchRequests, AreUnknownForOneBlockAfterAnUnseenOne) {
 }
 
 TEST(PreloadPyTorchRequests, AreUnknownWhereTheFirstBlockWasMissed) {
-  Allocator<40> allocator(4);
-  const void* variable = &allocator;
-  follow_requests_of(&variable);
-  auto& device = *allocator.devices[3];
-  device.reserve(4096);
+  Followed followed(3, 4096);
+  auto& device = followed.device;
   device.allocate(512, 100);
   device.allocate(512, 200);
   EXPECT_EQ(requested_bytes({3, 512, 4096}), 0u);
