@@ -116,6 +116,7 @@ constexpr bool is_cupti(RecordKind kind) {
 }
 
 constexpr int8_t kNoDevice = -1;
+constexpr int32_t kOutOfMemoryResult = 2;  // CUDA_ERROR_OUT_OF_MEMORY
 
 struct Event {
   RecordKind kind;

@@ -201,8 +201,7 @@ void look_after_drainer(RecordingSession& session) {
 
 // Failed for want of memory, of the framework's or the driver's.
 bool is_out_of_memory(const Event& event) {
-  constexpr int32_t kCudaErrorOutOfMemory = 2;
-  return event.kind == RecordKind::kBlockOom || event.result == kCudaErrorOutOfMemory;
+  return event.kind == RecordKind::kBlockOom || event.result == kOutOfMemoryResult;
 }
 
 // Calls `append` with the thread's log, which it starts first if there is none. `append` says

@@ -14,8 +14,6 @@
 namespace vramscope {
 namespace {
 
-constexpr int32_t kOutOfMemory = 2;  // CUDA_ERROR_OUT_OF_MEMORY
-
 // Of any number, also of the lowest.
 uint64_t magnitude(int64_t number) {
   return number < 0 ? -static_cast<uint64_t>(number) : static_cast<uint64_t>(number);
@@ -268,7 +266,7 @@ class SessionRecorder {
   // PyTorch reports its own failures, after it has tried again with an empty cache. Without block
   // events every refusal is one; beside them those of other libraries.
   void note_failure(const SessionEvent& recorded) {
-    if (recorded.event.result != kOutOfMemory) return;
+    if (recorded.event.result != kOutOfMemoryResult) return;
     if (memory_.has_blocks()) {
       const Owner& owner = owners_.of(recorded.event.native_stack);
       if (owner.name.empty() || owner.is_caching_allocator) return;
