@@ -2,67 +2,77 @@
 
 #include <algorithm>
 #include <bit>
-#include <mutex>
 #include <new>
 #include <string>
 
 #include "recorder/stacks/python_strings.h"
-#include "recorder/stacks/spin_lock.h"
+#include "recorder/stacks/stack_ids.h"
 
 namespace vramscope {
 namespace {
 
-// Fixed, so that nothing is ever moved under the lock; programs have 10,000 to 100,000 code
-// objects.
+// Fixed, so that nothing is ever moved; programs have 10,000 to 100,000 code objects.
 constexpr size_t kBuckets = 1 << 14;
 constexpr size_t kCodesPerChunk = 256;
 
+struct Chunk {
+  std::atomic<size_t> taken{0};
+  PythonCode codes[kCodesPerChunk];
+};
+
 struct CodeTable {
-  SpinLock lock;
-  PythonCode* buckets[kBuckets];
-  PythonCode* unused;
+  std::atomic<PythonCode*> buckets[kBuckets];
+  std::atomic<Chunk*> chunk;  // that entries are taken from
   std::atomic<uint32_t> last_id;
 };
 constinit CodeTable table{};
 
-PythonCode*& bucket(const void* address) {
+std::atomic<PythonCode*>& bucket(const void* address) {
   constexpr uint64_t kGoldenRatio = 0x9e3779b97f4a7c15;
   const uint64_t hash = reinterpret_cast<uintptr_t>(address) * kGoldenRatio;
   return table.buckets[hash >> (64 - std::bit_width(kBuckets - 1))];
 }
 
-PythonCode* find_locked(const void* address) {
-  PythonCode* code = bucket(address);
+// In the chain that begins with `code`; nullptr if it is not there.
+PythonCode* find_in(PythonCode* code, const void* address) {
   while (code != nullptr && code->address != address) code = code->next;
   return code;
 }
 
-// Takes an unused entry for `address`; nullptr if there is none.
-PythonCode* take_locked(const void* address) {
-  PythonCode* code = table.unused;
-  if (code == nullptr) return nullptr;
-  table.unused = code->next;
-  code->address = address;
-  code->is_defined.store(false, std::memory_order_relaxed);
-  code->id.store(table.last_id.fetch_add(1, std::memory_order_relaxed) + 1,
-                 std::memory_order_relaxed);
-  code->next = bucket(address);
-  bucket(address) = code;
-  return code;
+// nullptr: no memory.
+PythonCode* take_entry() {
+  for (;;) {
+    Chunk* chunk = table.chunk.load(std::memory_order_acquire);
+    if (chunk != nullptr) {
+      const size_t i = chunk->taken.fetch_add(1, std::memory_order_relaxed);
+      if (i < kCodesPerChunk) return &chunk->codes[i];
+    }
+    auto* fresh = new (std::nothrow) Chunk;  // never freed once it is in use
+    if (fresh == nullptr) return nullptr;
+    if (!table.chunk.compare_exchange_strong(chunk, fresh)) delete fresh;
+  }
 }
 
-void put_back_locked(PythonCode* code) {
-  code->id.store(0, std::memory_order_relaxed);
-  code->next = table.unused;
-  table.unused = code;
+// The entry of `address`, added if there is none.
+PythonCode* entry_of(const void* address) {
+  std::atomic<PythonCode*>& first = bucket(address);
+  PythonCode* newest = first.load(std::memory_order_acquire);
+  if (PythonCode* known = find_in(newest, address)) return known;
+  PythonCode* added = take_entry();
+  if (added == nullptr) return nullptr;
+  added->address = address;
+  do {
+    // Another thread may have been faster; then `added` stays unused.
+    if (PythonCode* known = find_in(newest, address)) return known;
+    added->next = newest;
+  } while (!first.compare_exchange_weak(newest, added, std::memory_order_acq_rel,
+                                        std::memory_order_acquire));
+  return added;
 }
 
-bool add_unused() {
-  auto* chunk = new (std::nothrow) PythonCode[kCodesPerChunk];  // never freed
-  if (chunk == nullptr) return false;
-  const std::lock_guard guard(table.lock);
-  for (size_t i = 0; i < kCodesPerChunk; ++i) put_back_locked(&chunk[i]);
-  return true;
+void take_id_away(PythonCode& code) {
+  code.is_defined.store(false, std::memory_order_relaxed);
+  code.id.store(0, std::memory_order_release);
 }
 
 std::span<const std::byte> bytes_of(const std::string& text) {
@@ -72,12 +82,12 @@ std::span<const std::byte> bytes_of(const std::string& text) {
 }  // namespace
 
 PythonCode* find_or_add_python_code(const void* address) {
-  do {
-    const std::lock_guard guard(table.lock);
-    if (PythonCode* known = find_locked(address)) return known;
-    if (PythonCode* added = take_locked(address)) return added;
-  } while (add_unused());
-  return nullptr;
+  PythonCode* code = entry_of(address);
+  if (code == nullptr) return nullptr;
+  if (uint32_t id = code->id.load(std::memory_order_acquire); id == 0) {
+    code->id.compare_exchange_strong(id, next_id(table.last_id));
+  }
+  return code;
 }
 
 bool define_python_code(PythonCode& code, const PythonLayout& layout, DefinitionSink& sink) {
@@ -129,25 +139,15 @@ bool define_python_code(PythonCode& code, const PythonLayout& layout, Definition
 }
 
 void bury_python_code(const void* address) {
-  const std::lock_guard guard(table.lock);
-  PythonCode** link = &bucket(address);
-  while (*link != nullptr && (*link)->address != address) link = &(*link)->next;
-  PythonCode* code = *link;
-  if (code == nullptr) return;
-  *link = code->next;
-  put_back_locked(code);
+  PythonCode* code = find_in(bucket(address).load(std::memory_order_acquire), address);
+  if (code == nullptr || code->id.load(std::memory_order_relaxed) == 0) return;
+  take_id_away(*code);
   python_code_deaths.fetch_add(1, std::memory_order_relaxed);
 }
 
 void forget_python_codes_after_fork() {
-  table.lock.unlock();
-  const std::lock_guard guard(table.lock);
-  for (PythonCode*& first : table.buckets) {
-    while (first != nullptr) {
-      PythonCode* code = first;
-      first = code->next;
-      put_back_locked(code);
-    }
+  for (const std::atomic<PythonCode*>& first : table.buckets) {
+    for (PythonCode* code = first.load(); code != nullptr; code = code->next) take_id_away(*code);
   }
   python_code_deaths.fetch_add(1, std::memory_order_relaxed);
 }

@@ -7,8 +7,10 @@
 //
 //   buckets[hash(address)] -> PythonCode -> PythonCode -> ...
 //
-// Lock order: one spin lock, a leaf, held for a walk along one short chain. The thread that buries
-// a code object takes it while it holds the GIL; a hook takes it without wanting the GIL: no cycle.
+// Chains only grow at their head, and the entry of an address stays when its code object dies: so
+// no lock is taken, and a signal handler may come here whatever it has interrupted, the end of a
+// code object included. As addresses come back, there are about as many entries as there ever were
+// code objects at once.
 // A code object cannot die while a frame of the calling thread runs it, so what a walk has found is
 // alive until the hook returns.
 #pragma once
@@ -21,12 +23,13 @@
 
 namespace vramscope {
 
-// Immortal memory, reused for other code objects after a death: compare `id` to see that.
+// Immortal. Of whatever code object is at `address`, one after the other: compare `id` to see that
+// it is still the same.
 struct PythonCode {
   std::atomic<uint32_t> id{0};          // 0: dead
   std::atomic<bool> is_defined{false};  // a kPythonCode record of the id is in some thread's stream
   const void* address = nullptr;
-  PythonCode* next = nullptr;  // in its bucket or in the list of unused ones
+  PythonCode* next = nullptr;  // in its bucket
 };
 
 // The entry of a living code object, made at its first use. Any thread whose frames keep `address`
@@ -43,8 +46,7 @@ void bury_python_code(const void* address);
 // How many known code objects have died. As long as it stands still, every id is still right.
 inline constinit std::atomic<uint64_t> python_code_deaths{0};
 
-// The child of a fork: no id is defined any more; the lock may have been held by a thread that is
-// gone.
+// The child of a fork: no id is defined any more.
 void forget_python_codes_after_fork();
 
 }  // namespace vramscope
