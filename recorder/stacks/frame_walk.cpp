@@ -114,6 +114,8 @@ FrameWalk walk_frames(const CallSite& site, const ThreadStack& stack,
   return walk;
 }
 
+RuleTable& rules_of_process() { return rules; }
+
 void forget_rules_after_fork() { rules.forget_after_fork(); }
 
 }  // namespace vramscope

@@ -41,6 +41,10 @@ struct FrameWalk {
 FrameWalk walk_frames(const CallSite& site, const ThreadStack& stack,
                       std::span<uint64_t> return_addresses, std::span<FrameReads> reads);
 
+// The rules that all walks of the process share; public for the test of --verify-unwind, which
+// spoils one.
+RuleTable& rules_of_process();
+
 void forget_rules_after_fork();
 
 }  // namespace vramscope
