@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <set>
 #include <string>
 
@@ -27,6 +29,7 @@ class Library {
       gelf_getshdr(section, &header);
       if (header.sh_type == SHT_DYNAMIC) read_dynamic(section, header);
       if (header.sh_type == SHT_DYNSYM) read_symbols(section, header);
+      if (header.sh_type == SHT_GNU_verneed) read_versions(section, header);
     }
   }
   ~Library() {
@@ -38,6 +41,7 @@ class Library {
 
   Names needed;
   Names exported;
+  int newest_glibc = 0;  // the minor version of glibc 2 that it asks for
   bool has_run_path = false;
   bool binds_now = false;
 
@@ -66,13 +70,47 @@ class Library {
     }
   }
 
+  // One entry for each library, which holds one for each version of it.
+  void read_versions(Elf_Scn* section, const GElf_Shdr& header) {
+    Elf_Data* data = elf_getdata(section, nullptr);
+    GElf_Verneed library;
+    for (int offset = 0; gelf_getverneed(data, offset, &library) != nullptr;) {
+      GElf_Vernaux version;
+      int version_offset = offset + static_cast<int>(library.vn_aux);
+      for (int i = 0; i < library.vn_cnt; ++i) {
+        gelf_getvernaux(data, version_offset, &version);
+        int minor = 0;
+        const char* name = elf_strptr(elf_, header.sh_link, version.vna_name);
+        EXPECT_EQ(std::sscanf(name, "GLIBC_2.%d", &minor), 1) << name;
+        newest_glibc = std::max(newest_glibc, minor);
+        version_offset += static_cast<int>(version.vna_next);
+      }
+      if (library.vn_next == 0) break;
+      offset += static_cast<int>(library.vn_next);
+    }
+  }
+
   int descriptor_;
   Elf* elf_;
 };
 
-TEST(PreloadLibraries, TheShimNeedsLibcAlone) {
+// Programs that run with glibc 2.28 (RHEL 8; PyTorch's wheels ask for it too) can load all of them.
+TEST(PreloadLibraries, AnOldGlibcSuffices) {
+  for (const char* path : {SHIM_LIBRARY, CORE_LIBRARY, CUPTI_LIBRARY, NVTX_LIBRARY}) {
+    const Library library(path);
+    EXPECT_GE(library.newest_glibc, 3) << path << ": dlinfo's version, if any was read";
+    EXPECT_LE(library.newest_glibc, 28) << path;
+  }
+  // Where much of what they use is before 2.34.
+  for (const char* path : {CORE_LIBRARY, CUPTI_LIBRARY}) {
+    EXPECT_TRUE(Library(path).needed.contains("libdl.so.2")) << path;
+    EXPECT_TRUE(Library(path).needed.contains("libpthread.so.0")) << path;
+  }
+}
+
+TEST(PreloadLibraries, TheShimNeedsTheCLibraryAlone) {
   const Library shim(SHIM_LIBRARY);
-  EXPECT_EQ(shim.needed, Names{"libc.so.6"});
+  EXPECT_EQ(shim.needed, (Names{"libc.so.6", "libdl.so.2"}));
   EXPECT_FALSE(shim.has_run_path);
   EXPECT_TRUE(shim.binds_now);
 }
@@ -90,16 +128,17 @@ TEST(PreloadLibraries, TheCoreExportsItsEntriesAlone) {
             (Names{"vramscope_core_attach", "vramscope_core_nvtx"}));
 }
 
-TEST(PreloadLibraries, TheNvtxInjectionNeedsLibcAloneAndExportsItsEntry) {
+TEST(PreloadLibraries, TheNvtxInjectionNeedsTheCLibraryAloneAndExportsItsEntry) {
   const Library injection(NVTX_LIBRARY);
-  EXPECT_EQ(injection.needed, Names{"libc.so.6"});
+  EXPECT_EQ(injection.needed, (Names{"libc.so.6", "libdl.so.2"}));
   EXPECT_EQ(injection.exported, Names{"InitializeInjectionNvtx2"});
   EXPECT_FALSE(injection.has_run_path);
   EXPECT_TRUE(injection.binds_now);
 }
 
 TEST(PreloadLibraries, TheCoreNeedsTheCLibraryAlone) {
-  const Names allowed = {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2"};
+  const Names allowed = {"libc.so.6", "libdl.so.2", "libm.so.6", "libpthread.so.0",
+                         "ld-linux-x86-64.so.2"};
   const Library core(CORE_LIBRARY);
   for (const std::string& name : core.needed) EXPECT_TRUE(allowed.contains(name)) << name;
   EXPECT_TRUE(core.needed.contains("libc.so.6"));
