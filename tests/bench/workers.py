@@ -15,6 +15,7 @@ from support.paths import PYTHON, TOOL
 from support.simulation import simulation_variables
 
 GPU = "h100"  # empty: the machine's own
+ENVIRONMENT = None  # that the processes start from; None: one that does not depend on the tester's
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,7 +37,8 @@ class Worker:
 
     def __init__(self, mode, script, arguments, sessions):
         command = [PYTHON, script, *arguments]
-        environment = clean_environment({"BENCH_HISTORY": mode.history})
+        environment = clean_environment() if ENVIRONMENT is None else dict(ENVIRONMENT)
+        environment["BENCH_HISTORY"] = mode.history
         if mode.stacks:
             folder = sessions / mode.name.replace(" ", "-")
             options = [*(["--simulate", GPU] if GPU else []), "--stacks", mode.stacks, "-o", folder]

@@ -1,17 +1,24 @@
 """The audit of the hooks by CUPTI: what one saw and the other did not."""
 
+from outcome import FAIL, SKIPPED, Outcome, judged
 from support.paths import TORCH_TESTS
-from target import FAIL, SKIPPED, Outcome, judged
+
+SCRIPT = TORCH_TESTS / "scripts" / "train_adamw.py"
+
+
+def reason(stderr):
+    lines = [line for line in stderr.splitlines() if line.startswith("vramscope: VRAMSCOPE_CUPTI=1: ")]
+    return lines[0].removeprefix("vramscope: VRAMSCOPE_CUPTI=1: ") if lines else "CUPTI said nothing"
 
 
 def check(target):
-    script = TORCH_TESTS / "scripts" / "train_adamw.py"
-    sessions = target.profiled("cupti", [script, "foreach"], VRAMSCOPE_CUPTI="1")
-    (process,) = target.report(sessions)
-    audit = process.get("cupti_audit")
+    sessions, _, stderr = target.profiled("cupti", [SCRIPT, "foreach"], VRAMSCOPE_CUPTI="1")
+    audit = target.report(sessions)["cupti_audit"]
     if audit is None or not audit["started"]:
-        status = SKIPPED if target.simulated else FAIL
-        yield Outcome("CUPTI audit", status, "CUPTI could not be started here")
+        yield Outcome("CUPTI audit", SKIPPED if target.simulated else FAIL, reason(stderr))
         return
-    only = audit["hooks_only"] + audit["cupti_only"]
-    yield judged("CUPTI audit", audit["agreed"] > 0 and only == 0, f"{audit['agreed']} agree, {only} do not", **audit)
+    apart = audit["hooks_only"] + audit["cupti_only"] + audit["sizes_differ"]
+    detail = f"{audit['agreed']} operations agree, {audit['hooks_only']} by the hooks alone, " + (
+        f"{audit['cupti_only']} by CUPTI alone, {audit['sizes_differ']} of other sizes, {audit['lost']} lost by CUPTI"
+    )
+    yield judged("CUPTI audit", audit["agreed"], apart == 0, detail, **audit)

@@ -1,40 +1,35 @@
-"""The GPU that is checked: the machine's own, or a simulated one; jobs on it; what a check found."""
+"""The GPU that is checked, the machine's own or a simulated one, and jobs on it."""
 
-import contextlib
 import dataclasses
 import json
 import os
+import pathlib
 import pickle
 import subprocess
 import time
 
+from outcome import JobFailed, OutOfTime
 from support.paths import PYTHON, TOOL, TORCH_TESTS
 
 HARNESS = TORCH_TESTS / "harness" / "with_history.py"
-PASS, FAIL, SKIPPED = "pass", "fail", "skipped"
+# What would change a job's memory or what is recorded of it. All else is kept: a machine may find its driver, its
+# PyTorch or its Python only by the environment.
+DISTURBING = ("VRAMSCOPE_", "PYTORCH_", "TORCH_CUDNN_", "TORCH_CUBLAS", "CUBLAS_", "CUDA_LAUNCH_", "NVTX_", "RANK")
+ALLOCATOR_VARIABLE = "PYTORCH_CUDA_ALLOC_CONF"  # PyTorch's older and newer versions read it
 
 
-@dataclasses.dataclass(frozen=True)
-class Outcome:
-    check: str
-    status: str
-    detail: str
-    figures: dict = dataclasses.field(default_factory=dict)
-
-
-def judged(check, holds, detail, **figures):
-    return Outcome(check, PASS if holds else FAIL, detail, figures)
-
-
-class OutOfTime(Exception):
-    pass
+def job_environment(**more):
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(DISTURBING)}
+    return {**kept, **more}
 
 
 @dataclasses.dataclass
 class Target:
     simulated: str  # empty: the machine's own GPU
-    folder: object  # pathlib.Path
+    folder: pathlib.Path
     deadline: float  # time.monotonic()
+    facts: dict  # of the machine, as part `machine` found them
+    is_short: bool = False  # for a test of the check itself: fewer cases and rounds
 
     def seconds_left(self):
         left = self.deadline - time.monotonic()
@@ -42,32 +37,42 @@ class Target:
             raise OutOfTime
         return left
 
-    def profiled(self, name, command, simulate=None, **environment):
-        """Runs a job under the profiler; its folder of sessions. Raises CalledProcessError."""
-        self.profiled_output(name, command, simulate, **environment)
-        return self.folder / name / "sessions"
-
-    def profiled_output(self, name, command, simulate=None, **environment):
-        gpu = self.simulated if simulate is None else simulate
-        sessions = self.folder / name / "sessions"
-        options = [*(["--simulate", gpu] if gpu else []), "-o", sessions]
-        return self.run([TOOL, "run", *options, "--", PYTHON, *command], **environment).stdout
-
     def run(self, command, **environment):
-        """A command that must succeed."""
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith("VRAMSCOPE_")}
-        return subprocess.run(
-            [str(word) for word in command],
-            env={**inherited, **environment},
+        """The standard output and error of a command that must succeed."""
+        command = [str(word) for word in command]
+        finished = subprocess.run(
+            command,
+            env=job_environment(**environment),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
+            errors="replace",
             timeout=self.seconds_left(),
-            check=True,
         )
+        if finished.returncode != 0:
+            raise JobFailed(command, f"status {finished.returncode}", finished.stderr)
+        return finished.stdout, finished.stderr
+
+    def tool_command(self, sessions, command, simulate=None):
+        gpu = self.simulated if simulate is None else simulate
+        return [TOOL, "run", *(["--simulate", gpu] if gpu else []), "-o", sessions, "--", PYTHON, *command]
+
+    def plain(self, command):
+        """Standard output of a job that is not recorded."""
+        if not self.simulated:
+            return self.run([PYTHON, *command])[0]
+        return self.run(self.tool_command(self.folder / "plain", command), VRAMSCOPE_DISABLE="1")[0]
+
+    def profiled(self, name, command, simulate=None, **environment):
+        """Runs a job under the profiler: (its folder of sessions, standard output, standard error)."""
+        sessions = self.folder / name / "sessions"
+        output = self.run(self.tool_command(sessions, command, simulate), **environment)
+        return sessions, *output
 
     def report(self, sessions):
-        return json.loads(self.run([TOOL, "report", "--json", sessions]).stdout)["processes"]
+        """Of a job of one process."""
+        (process,) = json.loads(self.run([TOOL, "report", "--json", sessions])[0])["processes"]
+        return process
 
     def snapshot(self, sessions):
         """Of a job of one process, as `vramscope snapshot` writes it."""
@@ -75,16 +80,15 @@ class Target:
         self.run([TOOL, "snapshot", sessions, "-o", file])
         return pickle.loads(file.read_bytes())
 
-    def with_history(self, case, simulate=None, **environment):
+    def with_history(self, case, simulate=None, name=None):
         """Runs a case of tests/torch while PyTorch records itself: (sessions, PyTorch's account)."""
-        name = case.name if simulate is None else f"{case.name}-simulated"
+        name = name or case.name
         folder = self.folder / name
         folder.mkdir(parents=True)
-        if case.allocator:
-            environment["PYTORCH_CUDA_ALLOC_CONF"] = case.allocator
-        with contextlib.suppress(subprocess.CalledProcessError) if case.status else contextlib.nullcontext():
-            self.profiled(
-                name, [HARNESS, folder, TORCH_TESTS / case.script, *case.arguments], simulate, **environment
-            )
-        (account,) = folder.glob("torch-*.pickle")
-        return folder / "sessions", pickle.loads(account.read_bytes())
+        environment = {ALLOCATOR_VARIABLE: case.allocator} if case.allocator else {}
+        command = [HARNESS, folder, TORCH_TESTS / case.script, *case.arguments]
+        sessions, _, stderr = self.profiled(name, command, simulate, **environment)
+        accounts = list(folder.glob("torch-*.pickle"))
+        if len(accounts) != 1:
+            raise JobFailed(command, f"{len(accounts)} accounts of PyTorch's instead of one", stderr)
+        return sessions, pickle.loads(accounts[0].read_bytes())
