@@ -1,4 +1,4 @@
-"""Stacks, events and rings by themselves: Google Benchmark."""
+"""Stacks, events, rings and the heap model by themselves: Google Benchmark."""
 
 import json
 
@@ -16,6 +16,7 @@ FIGURES = (
     ("recorder_benchmark", "Free", "a free, with its stacks", 100),
 )
 THREADS = (1, 2, 4, 8)
+NANOSECONDS = {"ns": 1, "ms": 1e6}
 
 
 def run(program):
@@ -32,7 +33,7 @@ def run(program):
         if result["run_type"] != "iteration":
             continue
         manual = "manual_time" in result["name"]
-        time = result["real_time" if manual else "cpu_time"]
+        time = result["real_time" if manual else "cpu_time"] * NANOSECONDS[result["time_unit"]]
         found.setdefault(result["run_name"].split("/")[0] if manual else result["run_name"], []).append(time)
     return found
 
@@ -58,4 +59,7 @@ def measure(folder):
         rows.append(
             Row(f"allocation + free, {threads} threads at once", f"{each:,.0f} ns of CPU a pair ({each / alone:.2f} x of 1)")
         )
+    heap = run("heap_history_benchmark")
+    for benchmark, what in (("HeapAtRandomMoment", "at a random moment"), ("MakeHeapHistory", "checkpoints of")):
+        rows.append(Row(f"the heap {what}, 10,000,000 events", f"{middle(heap[benchmark]) / 1e6:,.2f} ms"))
     return rows

@@ -14,7 +14,7 @@ RESULTS = ROOT / "build" / "bench"
 
 # Each is a module NAME_part.py with measure(folder), which returns rows.
 PARTS = {
-    "parts": "stacks, events and rings by themselves",
+    "parts": "stacks, events, rings and the heap model by themselves",
     "pytorch": "an allocation and free of a cached block, against PyTorch's recorder",
     "gpt": "a training step of a GPT",
     "start": "a process that never uses CUDA",

@@ -1,7 +1,7 @@
 // Hand-worked traces: every expected number was added up on paper.
 #include <gtest/gtest.h>
 
-#include "tools/model/heap.h"
+#include "tools/model/heap_history.h"
 
 namespace vramscope {
 namespace {
@@ -14,11 +14,7 @@ TraceEvent event(Action action, uint64_t address, uint64_t size) {
   return made;
 }
 
-Heap heap_after(const DeviceTrace& trace) {
-  Heap heap(trace);
-  for (const TraceEvent each : trace.events) heap.apply(each);
-  return heap;
-}
+Heap heap_after(const DeviceTrace& trace) { return heap_after(trace, trace.events.size()); }
 
 using Range = std::pair<uint64_t, uint64_t>;
 
@@ -126,6 +122,32 @@ TEST(Heap, FindsWhatLivedBeforeTheFirstEvent) {
   EXPECT_EQ(after.counters().allocated_bytes, 800u);  // 500 + 300
   EXPECT_EQ(after.counters().reserved_bytes, 12288u);
   EXPECT_EQ(after.counters().blocks, 2u);
+}
+
+// As PyTorch's viewer has it: where only the completion of a free is in the trace, the block was
+// pending at its beginning; where the request is, it was allocated.
+TEST(Heap, FindsWhichFreesWerePendingBeforeTheFirstEvent) {
+  DeviceTrace trace;
+  trace.events = {event(Action::kFreeCompleted, 0x1000, 512),
+                  event(Action::kFreeRequested, 0x1400, 1024)};
+  HeapLayout& end = trace.final_layout.emplace();
+  end.blocks = {{0x1000, 0x400, 0, BlockState::kInactive},
+                {0x1400, 1024, 1024, BlockState::kPendingFree},
+                {0x1800, 2048, 2000, BlockState::kPendingFree}};
+  end.segments.resize(1);
+  end.segments[0].address = 0x1000;
+  end.segments[0].size = 4096;
+  end.segments[0].block_count = 3;
+
+  const Heap before(trace);
+  EXPECT_EQ(before.counters().active_bytes, 512u + 1024u + 2000u);
+  EXPECT_EQ(before.counters().allocated_bytes, 1024u);
+  EXPECT_EQ(before.counters().pending_free_bytes(), 512u + 2000u);
+  EXPECT_EQ(before.counters().active_blocks, 3u);
+  EXPECT_EQ(before.counters().segments, 1u);
+  const Heap after = heap_after(trace);
+  EXPECT_EQ(after.counters().allocated_bytes, 0u);
+  EXPECT_EQ(after.counters().pending_free_bytes(), 1024u + 2000u);
 }
 
 TEST(Heap, IgnoresWhatMakesNoSense) {

@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "tools/model/heap.h"
+#include "tools/model/heap_history.h"
 
 namespace vramscope {
 namespace {
@@ -68,13 +68,7 @@ class PeakFinder {
   std::pair<uint64_t, uint64_t> height_at_peak_;
 };
 
-// Second pass: the heap at the peak.
-Heap heap_after(const DeviceTrace& trace, size_t events) {
-  Heap heap(trace);
-  for (size_t i = 0; i < events; ++i) heap.apply(trace.events[i]);
-  return heap;
-}
-
+// Second pass, of the heap at the peak: what filled it.
 void describe_blocks(const Heap& heap, DeviceReport& report) {
   std::map<std::pair<StackId, StringId>, StackUse> stacks;
   std::map<StringId, CategoryUse> categories;

@@ -17,6 +17,7 @@ class AddressMap {
   AddressMap() : slots_(kInitialSlots) {}
 
   size_t size() const { return size_; }
+  size_t memory_bytes() const { return slots_.size() * sizeof(Slot); }
 
   T* find(uint64_t address) {
     Slot& slot = slots_[slot_of(address)];

@@ -20,48 +20,34 @@ Heap::LiveBlock block_of(const TraceEvent& event) {
           false,      event.outside};
 }
 
+Heap::LiveSegment segment_of(const TraceEvent& event) {
+  return {event.size, event.stream, {}, event.stack, event.owner, event.outside, false};
+}
+
 }  // namespace
 
 Heap::Heap(const DeviceTrace& trace) {
-  if (trace.final_layout) start_from(trace, *trace.final_layout);
+  if (!trace.final_layout) return;
+  add_all(*trace.final_layout);
+  for (size_t i = trace.events.size(); i-- > 0;) undo(trace.events[i]);
 }
 
-// What lived before the first event, found as PyTorch's viewer finds it. Blocks: those that are
-// freed without having been allocated, and those that live at the end without having been
-// allocated. Segments: the final ones, with the trace undone from its end.
-void Heap::start_from(const DeviceTrace& trace, const HeapLayout& final_layout) {
-  AddressMap<char> opened;
-  for (const TraceEvent event : trace.events) {
-    if (event.action == Action::kAlloc) {
-      opened.insert(event.address, 0);
-    } else if (event.action == Action::kFreeCompleted && !opened.erase(event.address)) {
-      open_block(event.address, block_of(event));
-    }
-  }
-  for (const Segment& segment : final_layout.segments) {
+// Sizes of blocks are what was asked for, as in the events of a pickle.
+void Heap::add_all(const HeapLayout& layout) {
+  for (const Segment& segment : layout.segments) {
     add_segment(segment.address, {segment.size, segment.stream, segment.pool, segment.stack,
                                   segment.owner, segment.outside, segment.is_expandable});
     for (size_t i = 0; i < segment.block_count; ++i) {
-      const Block& block = final_layout.blocks[segment.first_block + i];
-      if (block.state == BlockState::kInactive || opened.find(block.address) != nullptr) continue;
+      const Block& block = layout.blocks[segment.first_block + i];
+      if (block.state == BlockState::kInactive) continue;
       open_block(block.address, {block.requested_bytes, block.requested_bytes, segment.stream,
                                  block.stack, 0, false, segment.outside});
+      if (block.state == BlockState::kPendingFree) request_free(block.address);
     }
-  }
-  for (size_t i = trace.events.size(); i-- > 0;) {
-    const TraceEvent event = trace.events[i];
-    const LiveSegment segment{event.size,  event.stream,  {},   event.stack,
-                              event.owner, event.outside, false};
-    if (event.action == Action::kSegmentAlloc) remove_segment(event.address);
-    if (event.action == Action::kSegmentFree) add_segment(event.address, segment);
-    if (event.action == Action::kSegmentMap) unmap_range(event.address, event.size);
-    if (event.action == Action::kSegmentUnmap) map_range(event.address, segment);
   }
 }
 
 void Heap::apply(const TraceEvent& event) {
-  const LiveSegment segment{event.size,  event.stream,  {},   event.stack,
-                            event.owner, event.outside, false};
   switch (event.action) {
     case Action::kAlloc:
       return open_block(event.address, block_of(event));
@@ -70,13 +56,37 @@ void Heap::apply(const TraceEvent& event) {
     case Action::kFreeCompleted:
       return close_block(event.address);
     case Action::kSegmentAlloc:
-      return add_segment(event.address, segment);
+      return add_segment(event.address, segment_of(event));
     case Action::kSegmentFree:
       return remove_segment(event.address);
     case Action::kSegmentMap:
-      return map_range(event.address, segment);
+      return map_range(event.address, segment_of(event));
     case Action::kSegmentUnmap:
       return unmap_range(event.address, event.size);
+    case Action::kOom:
+    case Action::kSnapshot:
+      return;
+  }
+}
+
+// Twin of apply().
+void Heap::undo(const TraceEvent& event) {
+  switch (event.action) {
+    case Action::kAlloc:
+      return close_block(event.address);
+    case Action::kFreeRequested:
+      return withdraw_free(event.address);
+    case Action::kFreeCompleted:
+      open_block(event.address, block_of(event));
+      return request_free(event.address);
+    case Action::kSegmentAlloc:
+      return remove_segment(event.address);
+    case Action::kSegmentFree:
+      return add_segment(event.address, segment_of(event));
+    case Action::kSegmentMap:
+      return unmap_range(event.address, event.size);
+    case Action::kSegmentUnmap:
+      return map_range(event.address, segment_of(event));
     case Action::kOom:
     case Action::kSnapshot:
       return;
@@ -89,7 +99,9 @@ void Heap::open_block(uint64_t address, const LiveBlock& block) {
   if (block.outside) return;
   counters_.allocated_bytes += block.size;
   counters_.active_bytes += block.size;
+  counters_.requested_bytes += block.requested_bytes;
   ++counters_.blocks;
+  ++counters_.active_blocks;
 }
 
 void Heap::request_free(uint64_t address) {
@@ -101,28 +113,43 @@ void Heap::request_free(uint64_t address) {
   --counters_.blocks;
 }
 
+void Heap::withdraw_free(uint64_t address) {
+  LiveBlock* block = blocks_.find(address);
+  if (block == nullptr || !block->pending_free) return;
+  block->pending_free = false;
+  if (block->outside) return;
+  counters_.allocated_bytes += block->size;
+  ++counters_.blocks;
+}
+
 void Heap::close_block(uint64_t address) {
   request_free(address);
   const LiveBlock* block = blocks_.find(address);
   if (block == nullptr) return;
-  if (!block->outside) counters_.active_bytes -= block->size;
+  if (!block->outside) {
+    counters_.active_bytes -= block->size;
+    counters_.requested_bytes -= block->requested_bytes;
+    --counters_.active_blocks;
+  }
   blocks_.erase(address);
 }
 
-uint64_t& Heap::bytes_of(const LiveSegment& segment) {
-  return segment.outside ? counters_.outside_bytes : counters_.reserved_bytes;
+void Heap::count(const LiveSegment& segment, bool is_new) {
+  uint64_t& bytes = segment.outside ? counters_.outside_bytes : counters_.reserved_bytes;
+  bytes += is_new ? segment.size : -segment.size;
+  if (!segment.outside) counters_.segments += is_new ? 1 : -uint64_t{1};
 }
 
 void Heap::add_segment(uint64_t address, const LiveSegment& segment) {
   remove_segment(address);
   segments_.emplace(address, segment);
-  bytes_of(segment) += segment.size;
+  count(segment, true);
 }
 
 void Heap::remove_segment(uint64_t address) {
   const auto found = segments_.find(address);
   if (found == segments_.end()) return;
-  bytes_of(found->second) -= found->second.size;
+  count(found->second, false);
   segments_.erase(found);
 }
 
@@ -205,6 +232,12 @@ HeapLayout Heap::layout() const {
     layout.segments.push_back(segment);
   }
   return layout;
+}
+
+size_t Heap::memory_bytes() const {
+  constexpr size_t kTreeNodeBytes = 4 * sizeof(void*);  // what std::map adds to an element
+  return sizeof *this + blocks_.memory_bytes() +
+         segments_.size() * (sizeof(decltype(segments_)::value_type) + kTreeNodeBytes);
 }
 
 }  // namespace vramscope

@@ -5,7 +5,10 @@
 //   HeapLayout now = heap.layout();
 //
 // Works with any trace, also with hostile ones: an event that makes no sense (a free of nothing)
-// changes nothing. Copies are independent: keep one as a checkpoint.
+// changes nothing. Copies are independent: HeapHistory keeps some as checkpoints.
+//
+// What lived before the first event of a trace whose beginning was lost is found as PyTorch's
+// viewer finds it: the state after the last event, with the events undone one by one.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +24,16 @@ namespace vramscope {
 // there is none. `outside_*` is what others took beside it.
 struct HeapCounters {
   uint64_t allocated_bytes = 0;  // blocks whose owner has not given them back
-  uint64_t active_bytes = 0;     // and those that a stream still uses
+  uint64_t active_bytes = 0;     // and those that a stream still uses: pending frees
+  uint64_t requested_bytes = 0;  // what the active blocks were asked for as
   uint64_t reserved_bytes = 0;   // segments
   uint64_t blocks = 0;           // allocated
-  uint64_t outside_bytes = 0;    // segments
+  uint64_t active_blocks = 0;
+  uint64_t segments = 0;
+  uint64_t outside_bytes = 0;  // segments
+
+  uint64_t pending_free_bytes() const { return active_bytes - allocated_bytes; }
+  bool operator==(const HeapCounters&) const = default;
 };
 
 class Heap {
@@ -44,6 +53,8 @@ class Heap {
     StringId category = 0;
     bool pending_free = false;
     bool outside = false;
+
+    bool operator==(const LiveBlock&) const = default;
   };
   const AddressMap<LiveBlock>& blocks() const { return blocks_; }
 
@@ -55,6 +66,8 @@ class Heap {
     StringId owner = 0;
     bool outside = false;
     bool is_expandable = false;
+
+    bool operator==(const LiveSegment&) const = default;
   };
   const std::map<uint64_t, LiveSegment>& segments() const { return segments_; }
 
@@ -62,16 +75,21 @@ class Heap {
   // overlaps the one before it, is left out.
   HeapLayout layout() const;
 
+  // What a copy of it takes, about.
+  size_t memory_bytes() const;
+
  private:
-  void start_from(const DeviceTrace& trace, const HeapLayout& final_layout);
+  void add_all(const HeapLayout& layout);
+  void undo(const TraceEvent& event);
   void open_block(uint64_t address, const LiveBlock& block);
   void close_block(uint64_t address);
   void request_free(uint64_t address);
+  void withdraw_free(uint64_t address);
   void add_segment(uint64_t address, const LiveSegment& segment);
   void remove_segment(uint64_t address);
   void map_range(uint64_t address, const LiveSegment& range);
   void unmap_range(uint64_t address, uint64_t size);
-  uint64_t& bytes_of(const LiveSegment& segment);
+  void count(const LiveSegment& segment, bool is_new);
 
   AddressMap<LiveBlock> blocks_;
   std::map<uint64_t, LiveSegment> segments_;
