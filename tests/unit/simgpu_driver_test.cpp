@@ -115,6 +115,17 @@ TEST(SimgpuDriver, SaysWhyAProgramWithItsOwnRuntimeCannotRun) {
   });
 }
 
+TEST(SimgpuDriver, HasNoNewerFunctionsForCupti) {
+  in_child({}, [] {
+    const CUuuid id = {{'\x7c', '\xb6', '\x3f', '\x9b', '\x9c', '\xa4', '\x8e', '\x42', '\xa4',
+                        '\x84', '\xbe', '\xb6', '\x6e', '\x6a', '\xed', '\x7f'}};
+    const void* table = nullptr;
+    ASSERT_EQ(DRIVER(cuGetExportTable)(&table, &id), CUDA_SUCCESS);
+    EXPECT_EQ(*static_cast<const size_t*>(table), sizeof(size_t)) << "its size, and nothing else";
+    EXPECT_EQ(DRIVER(cuGetExportTable)(nullptr, &id), CUDA_ERROR_INVALID_VALUE);
+  });
+}
+
 TEST(SimgpuDriver, SaysWhichValueOfTheEnvironmentIsWrong) {
   in_child(
       {{"VRAMSCOPE_SIM_GPU", "h999"},

@@ -115,13 +115,21 @@ Json kinds_json(const ProcessRecording& process) {
 
 Json audit_json(const std::optional<CuptiAudit>& audit) {
   if (!audit) return nullptr;
+  Json differences = Json::array();
+  for (const CuptiDifference& difference : audit->differences) {
+    differences.push_back({{"address", difference.address},
+                           {"operation", difference.is_release ? "free" : "alloc"},
+                           {"hooks_minus_cupti", difference.operations},
+                           {"bytes", difference.bytes}});
+  }
   return {{"started", audit->started},
           {"agreed", audit->agreed},
           {"hooks_only", audit->hooks_only},
           {"cupti_only", audit->cupti_only},
           {"sizes_differ", audit->sizes_differ},
           {"not_compared", audit->not_compared},
-          {"lost", audit->lost}};
+          {"lost", audit->lost},
+          {"differences", std::move(differences)}};
 }
 
 Json process_json(const ProcessReport& report, size_t top) {

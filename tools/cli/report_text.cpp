@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "tools/analysis/stack_summary.h"
+#include "tools/cli/audit_text.h"
 #include "tools/cli/place_text.h"
 #include "tools/cli/report_ranges.h"
 #include "tools/cli/text.h"
@@ -96,13 +97,7 @@ class ReportText {
 
   void add_audit() {
     if (!process_->cupti_audit) return;
-    const CuptiAudit& audit = *process_->cupti_audit;
-    if (!audit.started) return line("CUPTI audit: could not be started");
-    const auto number = [](uint64_t value) { return with_commas(value); };
-    line(
-        "CUPTI audit: %s agree; seen by the hooks alone: %s, by CUPTI alone: %s, of other size: %s",
-        plural(audit.agreed, "operation").c_str(), number(audit.hooks_only).c_str(),
-        number(audit.cupti_only).c_str(), number(audit.sizes_differ).c_str());
+    line("%s", audit_text(*process_->cupti_audit).c_str());
   }
 
   static uint64_t magnitude(int64_t value) {

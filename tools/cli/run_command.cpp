@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -11,10 +12,12 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "recorder/configuration.h"
 #include "recorder/folder_drainer.h"
 #include "recorder/session_file.h"
+#include "tools/cli/audit_text.h"
 #include "tools/cli/command.h"
 #include "tools/cli/job_command_line.h"
 #include "tools/cli/job_environment.h"
@@ -108,11 +111,15 @@ class OutputFolder {
     if (fd < 0) fail("cannot be written to", std::strerror(errno));
     close(fd);
     unlink(probe.c_str());
-    before_ = count_sessions();
+    before_ = session_files();
   }
 
   // Session files that were not there before the job.
-  size_t new_sessions() const { return count_sessions() - std::min(before_, count_sessions()); }
+  std::vector<std::string> new_sessions() const {
+    std::vector<std::string> added;
+    std::ranges::set_difference(session_files(), before_, std::back_inserter(added));
+    return added;
+  }
 
   void remove_if_unused() const {
     if (created_) rmdir(path_.c_str());
@@ -126,17 +133,17 @@ class OutputFolder {
     throw UserError(shown_ + ": " + what + ": " + why + "; choose another folder with -o");
   }
 
-  size_t count_sessions() const {
-    size_t count = 0;
+  std::set<std::string> session_files() const {
+    std::set<std::string> files;
     std::error_code error;
     for (const auto& entry : std::filesystem::directory_iterator(path_, error)) {
-      count += entry.path().extension() == kSessionFileSuffix ? 1 : 0;
+      if (entry.path().extension() == kSessionFileSuffix) files.insert(entry.path().string());
     }
-    return count;
+    return files;
   }
 
   const std::string shown_;
-  size_t before_ = 0;
+  std::set<std::string> before_;
   std::string path_;
   bool created_ = false;
 };
@@ -150,6 +157,12 @@ std::string without_placeholders(const std::string& path) {
 
 std::string session_pattern(const OutputFolder& folder) {
   return without_placeholders(folder.path()) + (detect_rank(environ) ? "/rank%r-%p" : "/%h-%p");
+}
+
+// As the preloaded library reads it.
+bool audits_by_cupti() {
+  const char* value = getenv("VRAMSCOPE_CUPTI");
+  return value != nullptr && std::strcmp(value, "1") == 0;
 }
 
 void print_summary(const FolderDrainer& drainer, const OutputFolder& folder) {
@@ -173,7 +186,7 @@ void print_summary(const FolderDrainer& drainer, const OutputFolder& folder) {
                  shown.c_str());
     return;
   }
-  if (totals.processes == 0 && folder.new_sessions() == 0) {
+  if (totals.processes == 0 && folder.new_sessions().empty()) {
     std::fprintf(stderr, "vramscope: no CUDA memory call was recorded\n");
     return folder.remove_if_unused();
   }
@@ -184,7 +197,7 @@ void print_summary(const FolderDrainer& drainer, const OutputFolder& folder) {
   }
   if (totals.processes == 0) {
     std::fprintf(stderr, "vramscope: %s in %s, by the processes themselves\n",
-                 plural(folder.new_sessions(), "session").c_str(), shown.c_str());
+                 plural(folder.new_sessions().size(), "session").c_str(), shown.c_str());
   } else {
     std::fprintf(stderr, "vramscope: %s events of %s in %s%s\n", with_commas(totals.events).c_str(),
                  plural(totals.processes, "process", "processes").c_str(), shown.c_str(),
@@ -197,6 +210,9 @@ void print_summary(const FolderDrainer& drainer, const OutputFolder& folder) {
                  with_commas(totals.unwinds_compared).c_str(),
                  with_commas(totals.unwinds_different).c_str(),
                  with_commas(totals.unwinds_by_libgcc).c_str());
+  }
+  if (audits_by_cupti()) {
+    std::fprintf(stderr, "vramscope: %s\n", audit_text_of_sessions(folder.new_sessions()).c_str());
   }
   std::fprintf(stderr, "vramscope: see 'vramscope report %s'\n", shown.c_str());
 }

@@ -1,5 +1,8 @@
 #include "tools/model/cupti_audit.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace vramscope {
 namespace {
 
@@ -59,8 +62,16 @@ std::optional<CuptiAudit> CuptiAuditor::result() const {
       if (balance.operations > 0) audit.hooks_only += static_cast<uint64_t>(balance.operations);
       if (balance.operations < 0) audit.cupti_only += static_cast<uint64_t>(-balance.operations);
       if (balance.operations == 0 && balance.bytes != 0) ++audit.sizes_differ;
+      if (balance.operations != 0 || balance.bytes != 0) {
+        audit.differences.push_back(
+            {address, balances == &released_, balance.operations, balance.bytes});
+      }
     }
   }
+  std::ranges::sort(audit.differences, {}, [](const CuptiDifference& difference) {
+    return std::pair(difference.address, difference.is_release);
+  });
+  if (audit.differences.size() > kMostDifferences) audit.differences.resize(kMostDifferences);
   audit.agreed = hooks_ - audit.hooks_only;
   return audit;
 }

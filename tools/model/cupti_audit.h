@@ -6,13 +6,23 @@
 // (hooks).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
+#include <vector>
 
 #include "recorder/record.h"
 
 namespace vramscope {
+
+// An address at which the two accounts differ.
+struct CuptiDifference {
+  uint64_t address;
+  bool is_release;
+  int64_t operations;  // that the hooks saw minus those that CUPTI saw
+  int64_t bytes;       // likewise; of allocations
+};
 
 struct CuptiAudit {
   bool started = false;
@@ -22,7 +32,10 @@ struct CuptiAudit {
   uint64_t sizes_differ = 0;  // addresses at which both saw as many allocations, of other sizes
   uint64_t not_compared = 0;  // CUPTI's records of other kinds of memory
   uint64_t lost = 0;          // records that CUPTI dropped
+  std::vector<CuptiDifference> differences;  // the first kMostDifferences by address
 };
+
+constexpr size_t kMostDifferences = 16;
 
 class CuptiAuditor {
  public:

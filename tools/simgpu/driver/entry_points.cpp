@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <set>
 #include <string>
@@ -58,6 +59,18 @@ std::string library_of(const void* address) {
   Dl_info info;
   return dladdr(address, &info) && info.dli_fname ? info.dli_fname : "an unknown library";
 }
+
+// CUPTI asks for private tables too, and says itself that it cannot work without them.
+bool is_cupti(const std::string& library) {
+  return library.compare(library.rfind('/') + 1, 8, "libcupti") == 0;
+}
+
+// The functions that CUPTI of CUDA 13 takes from the driver if that has newer ones than its own: it
+// asks before anything else, and without an answer calls itself until its stack is full. A table
+// begins with its size; this one holds nothing more.
+constexpr unsigned char kNewerCuptiFunctions[] = {0x7c, 0xb6, 0x3f, 0x9b, 0x9c, 0xa4, 0x8e, 0x42,
+                                                  0xa4, 0x84, 0xbe, 0xb6, 0x6e, 0x6a, 0xed, 0x7f};
+constexpr size_t kEmptyTable = sizeof(size_t);
 
 bool is_ours(const std::string& library) {
   Dl_info own;
@@ -122,11 +135,16 @@ CUresult cuGetProcAddress(const char* symbol, void** function, int version, cuui
 }
 
 // NVIDIA's own runtime asks for private tables here and gives up without them.
-CUresult cuGetExportTable(const void** table, const CUuuid*) {
-  if (table) *table = nullptr;
+CUresult cuGetExportTable(const void** table, const CUuuid* id) {
+  if (!table || !id) return CUDA_ERROR_INVALID_VALUE;
+  if (std::memcmp(id->bytes, kNewerCuptiFunctions, sizeof(kNewerCuptiFunctions)) == 0) {
+    *table = &kEmptyTable;
+    return CUDA_SUCCESS;
+  }
+  *table = nullptr;
   const std::string library = library_of(__builtin_return_address(0));
   static std::atomic<bool> told{false};
-  if (!is_ours(library) && !told.exchange(true)) {
+  if (!is_ours(library) && !is_cupti(library) && !told.exchange(true)) {
     std::fprintf(stderr,
                  "simgpu: %s: contains NVIDIA's own CUDA runtime (statically linked, or another "
                  "major version: libcudart.so.12), which refuses any driver that is not NVIDIA's; "
