@@ -43,7 +43,8 @@ class Registers {
         frame_pointer_(site.frame_pointer),
         last_word_(stack.high - sizeof(uint64_t)) {}
 
-  // False: a word that it needs is not on the part of the stack that lies above.
+  // False: a word that it needs is not on the part of the stack that lies above. `reads` then says
+  // what led there.
   bool step(UnwindRule rule, FrameReads& reads, uint64_t& return_address) {
     reads = {};
     uint64_t cfa = static_cast<uint64_t>(static_cast<int64_t>(rule.cfa_offset));
@@ -58,17 +59,20 @@ class Registers {
         cfa = load_word(cfa);
       }
     }
-    reads.return_address = cfa + static_cast<uint64_t>(kReturnAddressOffset);
-    if (cfa <= stack_pointer_ || !is_above(reads.return_address)) return false;
+    const uint64_t return_slot = cfa + static_cast<uint64_t>(kReturnAddressOffset);
+    if (cfa <= stack_pointer_ || !is_above(return_slot)) return false;
     if (rule.frame_pointer != UnwindRule::FramePointer::kUnchanged) {
       const bool is_at_cfa = rule.frame_pointer == UnwindRule::FramePointer::kSavedAtCfa;
       reads.uses_frame_pointer |= !is_at_cfa;
-      reads.frame_pointer = (is_at_cfa ? cfa : frame_pointer_) +
-                            static_cast<uint64_t>(static_cast<int64_t>(rule.frame_pointer_offset));
-      if (!is_above(reads.frame_pointer)) return false;
-      frame_pointer_ = load_word(reads.frame_pointer);
+      const uint64_t frame_slot =
+          (is_at_cfa ? cfa : frame_pointer_) +
+          static_cast<uint64_t>(static_cast<int64_t>(rule.frame_pointer_offset));
+      if (!is_above(frame_slot)) return false;
+      reads.frame_pointer = frame_slot;
+      frame_pointer_ = load_word(frame_slot);
     }
-    return_address = load_word(reads.return_address);
+    reads.return_address = return_slot;
+    return_address = load_word(return_slot);
     stack_pointer_ = cfa;
     return true;
   }
@@ -108,7 +112,10 @@ FrameWalk walk_frames(const CallSite& site, const ThreadStack& stack,
       frame = {};
       break;
     }
-    if (!registers.step(rule, frame, return_address)) return walk;
+    if (!registers.step(rule, frame, return_address)) [[unlikely]] {
+      walk.result = FrameWalk::Result::kLost;
+      return walk;
+    }
   }
   walk.result = FrameWalk::Result::kComplete;
   return walk;

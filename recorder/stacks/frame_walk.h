@@ -26,6 +26,7 @@ struct FrameWalk {
   enum class Result : uint8_t {
     kComplete,
     kTruncated,    // deeper than the arrays
+    kLost,         // at a frame whose caller's is not on the stack above it
     kUnsupported,  // libgcc must walk this stack; the rest is void
   };
   Result result = Result::kUnsupported;
@@ -33,6 +34,10 @@ struct FrameWalk {
   // Some address lies in no loaded object (JIT code). Its rule may change without notice.
   bool is_volatile = false;
 };
+
+// A walk gets lost where frames of others lie by now: greenlets put the innermost part of a stack
+// aside and put it back below whatever is there then. libgcc would follow what it reads there, into
+// memory that may not exist.
 
 // From site.program_counter on; innermost first. `reads`: as long as `return_addresses`. Reads
 // nothing but words of `stack` above site.stack_pointer: never memory that might not be mapped. No

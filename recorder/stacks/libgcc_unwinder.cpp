@@ -1,9 +1,12 @@
 #include "recorder/stacks/libgcc_unwinder.h"
 
 #include <dlfcn.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <unwind.h>
 
 #include <atomic>
+#include <cerrno>
 
 // libgcc's (unwind-dw2-fde.h, which is not installed): the second argument receives where the
 // function begins.
@@ -100,6 +103,14 @@ FunctionDescription find_function_description(uint64_t address) {
   dwarf_eh_bases bases{};
   const void* fde = unwinder().find_fde(reinterpret_cast<void*>(address), &bases);
   return {static_cast<const uint8_t*>(fde), reinterpret_cast<uint64_t>(bases.function)};
+}
+
+bool is_readable_code(uint64_t return_address) {
+  // The kernel looks at the set of signals before it refuses the operation.
+  constexpr int kNoOperation = -1;
+  constexpr size_t kSetBytes = sizeof(uint64_t);
+  return syscall(SYS_rt_sigprocmask, kNoOperation, return_address, nullptr, kSetBytes) != 0 &&
+         errno != EFAULT;
 }
 
 }  // namespace vramscope

@@ -33,4 +33,8 @@ struct FunctionDescription {
 // With gcc before 13 it takes a lock of libgcc's while any JIT code is registered.
 FunctionDescription find_function_description(uint64_t address);
 
+// Whether the unwinder can be led to this return address: where it finds no description it looks
+// at the instructions there.
+bool is_readable_code(uint64_t return_address);
+
 }  // namespace vramscope

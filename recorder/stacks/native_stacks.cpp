@@ -23,7 +23,7 @@ uint32_t NativeStacks::capture_by_walking(const CallSite& site, uint64_t unloads
     return intern({addresses_, reference.count}, reference.truncated, sink);
   }
   const uint32_t id =
-      intern({addresses_, walk.count}, walk.result == FrameWalk::Result::kTruncated, sink);
+      intern({addresses_, walk.count}, walk.result != FrameWalk::Result::kComplete, sink);
   if (id != 0 && !walk.is_volatile) traces_.remember(site, {reads_, walk.count}, id, unloads);
   return id;
 }
@@ -66,6 +66,13 @@ uint32_t NativeStacks::define(std::span<const uint64_t> addresses, bool truncate
   const bool written = sink.define(RecordKind::kNativeStack, id, {std::as_bytes(addresses)},
                                    truncated ? kTruncatedDefinition : uint8_t{0});
   return written ? id : 0;
+}
+
+bool NativeStacks::is_comparable(const CallSite& site) {
+  if (was_walked_by_libgcc_) return false;
+  const FrameWalk walk = walk_frames(site, stack_, addresses_, reads_);
+  if (walk.result == FrameWalk::Result::kLost) return false;
+  return walk.count == 0 || is_readable_code(addresses_[walk.count - 1]);
 }
 
 bool NativeStacks::agrees_with_libgcc(const CallSite& site, uint32_t id) {

@@ -34,9 +34,10 @@ class NativeStacks {
   void forget();
 
   // Whether _Unwind_Backtrace names the very stack that capture() has just given `id` to; else a
-  // warning says where they differ. Only to be asked if !was_walked_by_libgcc().
+  // warning says where they differ. Only to be asked if is_comparable().
   bool agrees_with_libgcc(const CallSite& site, uint32_t id);
-  bool was_walked_by_libgcc() const { return was_walked_by_libgcc_; }
+  // Not where _Unwind_Backtrace has walked the stack itself, nor where it would not survive to.
+  bool is_comparable(const CallSite& site);
 
  private:
   uint32_t capture_by_walking(const CallSite& site, uint64_t unloads, DefinitionSink& sink);

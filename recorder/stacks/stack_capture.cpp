@@ -32,7 +32,7 @@ class ThreadStackCapture final : public StackCapture {
 
   void check_native(const CallSite& site, uint32_t id, UnwindCheck& check) override {
     if (id == 0) return;
-    if (native_.was_walked_by_libgcc()) {
+    if (!native_.is_comparable(site)) {
       check.by_libgcc.fetch_add(1, std::memory_order_relaxed);
       return;
     }

@@ -10,7 +10,8 @@ namespace vramscope {
 struct UnwindCheck {
   std::atomic<uint64_t> compared;
   std::atomic<uint64_t> different;
-  std::atomic<uint64_t> by_libgcc;  // not compared: _Unwind_Backtrace had walked them itself
+  // Not compared: _Unwind_Backtrace had walked them itself, or would not survive to.
+  std::atomic<uint64_t> by_libgcc;
 };
 static_assert(sizeof(UnwindCheck) == 24);
 

@@ -47,7 +47,7 @@ struct Walker {
     id = stacks.capture(site, 0, sink);
     EXPECT_EQ(sink.find(RecordKind::kNativeStack, id)->items<uint64_t>(), expected_frames);
     EXPECT_EQ(stacks.capture(site, 0, sink), id) << "found again under another id";
-    EXPECT_TRUE(stacks.was_walked_by_libgcc() || stacks.agrees_with_libgcc(site, id));
+    EXPECT_TRUE(!stacks.is_comparable(site) || stacks.agrees_with_libgcc(site, id));
     asm volatile("");
   }
 
@@ -322,30 +322,6 @@ TEST(FrameWalk, JitCodeThatIsNotRegisteredEndsTheStack) {
   __deregister_frame(entries.data());
   called_back = nullptr;
   EXPECT_GT(walker.last.count, count);
-}
-
-// A thread's stack that ends where the walk would have to go on.
-TEST(FrameWalk, NeverLooksBehindTheThreadsStack) {
-  Walker walker;
-  recurse(walker, 3);
-  walker.expect_own_walk();
-  const uint64_t last_word = walker.reads[walker.last.count - 2].return_address;
-  const uint64_t here = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
-  const CallSite site{walker.ours[0], walker.reads[0].return_address, 0};
-  for (const uint64_t high : {last_word, last_word + 7}) {
-    const ThreadStack cut{here & ~uint64_t{0xffff}, high};
-    EXPECT_EQ(walk_frames(site, cut, walker.ours, walker.reads).result,
-              FrameWalk::Result::kUnsupported);
-  }
-}
-
-TEST(FrameWalk, AWrongStackPointerIsNotFollowed) {
-  Walker walker;
-  walker.hook();
-  std::vector<uint64_t> zeroes(1 << 12);
-  const CallSite site{walker.ours[0], reinterpret_cast<uint64_t>(zeroes.data()), 0x1234};
-  EXPECT_EQ(walk_frames(site, walker.stack, walker.ours, walker.reads).result,
-            FrameWalk::Result::kUnsupported);
 }
 
 // The check of --verify-unwind itself: it must find a stack that is wrong.
