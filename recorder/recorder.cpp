@@ -233,6 +233,11 @@ void write(Append append) {
   if (auto* listener = recorder.thread_listener.load()) listener();
 }
 
+bool is_recording() {
+  const RecordingSession* session = recorder.session.load(std::memory_order_acquire);
+  return session != nullptr && session->file != nullptr;
+}
+
 }  // namespace
 
 uint64_t now_ticks() { return read_clock(session_clock()); }
@@ -246,13 +251,10 @@ void record(const Event& event, const CallSite& site) {
   });
 }
 
-bool is_recording() {
-  const RecordingSession* session = recorder.session.load(std::memory_order_acquire);
-  return session != nullptr && session->file != nullptr;
-}
-
-void record_mark(const Mark& mark) {
-  if (is_recording()) write([&](ThreadLog& log) { return log.record_mark(mark); });
+bool record_mark(const Mark& mark) {
+  if (!is_recording()) return false;
+  write([&](ThreadLog& log) { return log.record_mark(mark); });
+  return true;
 }
 
 void record_scope(uint64_t ticks) {

@@ -26,10 +26,6 @@ uint64_t now_ticks();
 // lost.
 void record(const Event& event, const CallSite& site);
 
-// Whether this process has a session: it has from its first recorded event on. Marks and scopes
-// never open one, so that a process that does not use CUDA leaves no file.
-bool is_recording();
-
 // What the program says about itself: see the kinds of marks in record.h.
 struct Mark {
   RecordKind kind = RecordKind::kMark;
@@ -39,8 +35,10 @@ struct Mark {
   std::string_view message;
 };
 
-// Records a mark, without stacks; nothing if there is no session.
-void record_mark(const Mark& mark);
+// Records a mark, without stacks. False: this process has no session. It has one from its first
+// recorded event on; marks and scopes never open one, so that a process that does not use CUDA
+// leaves no file.
+bool record_mark(const Mark& mark);
 
 // Records a kScope event with the thread's Python stack, without the native one; nothing if there
 // is no session or the thread has no Python stack.

@@ -23,7 +23,7 @@ void mark(RecordKind kind, nvtxDomainHandle_t domain, std::string_view message =
           uint64_t range = 0) {
   const int saved_errno = errno;
   const Mark made{kind, now_ticks(), range, text_of_handle(domain), message};
-  is_recording() ? record_mark(made) : remember_mark(made);
+  if (!record_mark(made)) remember_mark(made);
   errno = saved_errno;
 }
 
