@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -63,6 +64,11 @@ void ChunkReader::close_file() {
   if (fd_ >= 0) close(fd_);
 }
 
+uint64_t ChunkReader::most_raw_bytes(ChunkType type) const {
+  const uint64_t index_bytes = type == ChunkType::kIndex ? chunks_ * sizeof(ChunkIndexEntry) : 0;
+  return std::max<uint64_t>(index_bytes, kMaxChunkRawBytes);
+}
+
 ChunkReader::Step ChunkReader::next() {
   place_.offset = next_offset_;
   ChunkHeader& header = place_.header;
@@ -71,7 +77,7 @@ ChunkReader::Step ChunkReader::next() {
   if (left < sizeof(header) || !read_at(next_offset_, &header, sizeof(header))) {
     return interrupt("ends within a chunk's header: the file was cut");
   }
-  if (header.magic != kChunkMagic || header.raw_bytes > kMaxChunkRawBytes ||
+  if (header.magic != kChunkMagic || header.raw_bytes > most_raw_bytes(header.type) ||
       header.ring >= kMaxRings) {
     return cut("is damaged: no chunk begins here");
   }

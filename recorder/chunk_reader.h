@@ -50,6 +50,7 @@ class ChunkReader {
  private:
   void open_file();
   void close_file();
+  uint64_t most_raw_bytes(ChunkType type) const;
   Step interrupt(const char* what);
   Step cut(const char* what);
   bool damaged(const Place& place, const char* what);

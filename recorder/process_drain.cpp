@@ -18,6 +18,7 @@ namespace {
 constexpr uint64_t kSecond_ns = 1'000'000'000;
 constexpr char kDeleted[] = ": was deleted while its process was recorded: its events are lost";
 constexpr size_t kChunkBytes = 512 << 10;
+static_assert(kChunkBytes <= kMaxChunkRawBytes && kMaxDefinitionBytes <= kMaxChunkRawBytes);
 
 // What the user can do, or at least know.
 std::string reason(int error) {

@@ -23,7 +23,9 @@ constexpr char kSessionTrailerMagic[8] = {'V', 'S', 'E', 'N', 'D', '0', '0', '1'
 constexpr char kSessionFileSuffix[] = ".vrams";
 constexpr uint32_t kSessionFileVersion = 1;
 constexpr uint32_t kChunkMagic = 0x4b4e4843;  // "CHNK"
-constexpr size_t kMaxChunkRawBytes = 4 << 20;
+// Of kInfo, kRecords and kWindow. Readers hold one chunk of each ring at a time, and believe no
+// file that asks for more. An index is as long as the file has chunks.
+constexpr size_t kMaxChunkRawBytes = 1 << 20;
 
 struct SessionFileHeader {
   char magic[8];
@@ -43,7 +45,7 @@ struct ChunkHeader {
   ChunkType type;
   ChunkCodec codec;
   uint16_t ring;            // kRecords, kWindow: which ring, below kMaxRings (ring_file.h)
-  uint32_t raw_bytes;       // after decoding, at most kMaxChunkRawBytes
+  uint32_t raw_bytes;       // after decoding
   uint32_t stored_bytes;    // in the file, after this header
   uint64_t begin_position;  // kRecords, kWindow: position in the ring of the first record; a chunk
                             // that repeats positions is skipped

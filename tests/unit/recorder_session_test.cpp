@@ -275,6 +275,40 @@ TEST(Session, MoreRingsThanThereCanBeAreDamage) {
   EXPECT_NE(session.problems[0].find("is damaged: no chunk begins here"), std::string::npos);
 }
 
+TEST(Session, AChunkThatAsksForTooMuchMemoryIsDamage) {
+  const TemporaryFolder folder;
+  constexpr uint64_t kMost = (1 << 20) / sizeof(Event);
+  const auto written = [&](const char* name, uint64_t count) {
+    const auto writer = SessionWriter::create(folder.file(name));
+    EXPECT_TRUE(writer->write_info(kInfo));
+    EXPECT_TRUE(
+        writer->write_records(0, 0, as_records(events(0, count)), static_cast<uint32_t>(count)));
+    EXPECT_TRUE(writer->finish());
+    return read_session(folder.file(name));
+  };
+  const Session largest = written("largest.vrams", kMost);
+  EXPECT_TRUE(largest.complete);
+  EXPECT_EQ(largest.events.size(), kMost);
+  const Session larger = written("larger.vrams", kMost + 1);
+  EXPECT_FALSE(larger.complete);
+  EXPECT_TRUE(larger.events.empty());
+}
+
+TEST(Session, AnIndexIsAsLongAsTheFileHasChunks) {
+  const TemporaryFolder folder;
+  constexpr uint32_t kChunks = kMaxChunkRawBytes / sizeof(ChunkIndexEntry) + 100;
+  const std::string path = folder.file("x.vrams");
+  const auto writer = SessionWriter::create(path);
+  for (uint32_t i = 0; i < kChunks; ++i) {
+    ASSERT_TRUE(writer->write_info({{"lost_events", std::to_string(i)}}));
+  }
+  ASSERT_TRUE(writer->finish());
+  const Session session = read_session(path);
+  EXPECT_TRUE(session.complete);
+  EXPECT_TRUE(session.problems.empty());
+  EXPECT_EQ(session.lost_events, kChunks - 1);
+}
+
 TEST(Session, AnyByteChangedIsNoticed) {
   const TemporaryFolder folder;
   write_session(folder.file("good.vrams"), true, 12);
