@@ -22,6 +22,11 @@ class ModuleMap {
   // False: there is no room for the definition now. May throw std::bad_alloc.
   bool find_or_define(uintptr_t address, DefinitionSink& sink, uint32_t& index);
 
+  // Whether the address lies where the module lay when it was last looked up.
+  bool holds(uint32_t index, uintptr_t address) const {
+    return modules_[index].object.contains(address);
+  }
+
   // Whether the module is still what the process has at its addresses.
   bool is_loaded(uint32_t index) const;
 

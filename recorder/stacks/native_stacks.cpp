@@ -55,12 +55,17 @@ uint32_t NativeStacks::define(std::span<const uint64_t> addresses, bool truncate
                               DefinitionSink& sink) {
   notes_.clear();
   for (const uint64_t address : addresses) {
-    uint32_t module;
     // A call as the last instruction of a function returns to the next one, perhaps of another
     // module: the byte before belongs to the caller.
-    if (!modules_.find_or_define(address - 1, sink, module)) return 0;
-    if (module == ModuleMap::kNone || std::ranges::find(notes_, module) != notes_.end()) continue;
-    notes_.push_back(module);
+    const uint64_t call = address - 1;
+    // Most frames lie in a module that this stack was in before.
+    const auto holds_call = [&](uint64_t module) {
+      return modules_.holds(static_cast<uint32_t>(module), call);
+    };
+    if (std::ranges::any_of(notes_, holds_call)) continue;
+    uint32_t module;
+    if (!modules_.find_or_define(call, sink, module)) return 0;
+    if (module != ModuleMap::kNone) notes_.push_back(module);
   }
   const uint32_t id = next_id(stack_ids.last_native_stack);
   const bool written = sink.define(RecordKind::kNativeStack, id, {std::as_bytes(addresses)},
