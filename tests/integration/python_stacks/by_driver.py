@@ -58,6 +58,8 @@ class DriverCheck:
     def dying_code(self):
         """A signal handler interrupts us at each instruction that we run while a code object dies, and allocates.
         Another code object and another stack each time: nothing of it is known before."""
+        if not self.single_steps():
+            return  # in a virtual machine that cannot
         begin, end = code_range("libvramscope_core.so")
         seen, chosen = 1, 0
         while chosen < seen:
@@ -65,7 +67,11 @@ class DriverCheck:
             exec(compile(f"def of_{chosen}():\n    return interrupt(begin, end, chosen)", f"<{chosen}>", "exec"), namespace)
             seen = namespace[f"of_{chosen}"]()
             chosen += 1
-        assert chosen > 20, "nothing was interrupted"
+        assert chosen > 20, "nothing of ours was interrupted"
+
+    def single_steps(self):
+        function = ctypes.cast(ctypes.pythonapi.Py_IncRef, ctypes.c_void_p)
+        return self.signal_calls.call_at_instruction(function, id(None), 0, sys.maxsize, -1, None, 0, 0) > 0
 
     def interrupt(self, begin, end, chosen):
         dying = compile("check()", f"<dying {chosen}>", "exec")
