@@ -29,6 +29,7 @@ CASES = [
     Case("record_stream_lag", "scripts/record_stream.py", run_options=("--simulate-lag", "50")),
     Case("cuda_graph", "scripts/cuda_graph.py"),
     Case("mem_pool", "scripts/mem_pool.py"),
+    Case("green_context", "scripts/green_context.py"),
     Case("four_threads", "scripts/four_threads.py"),
     Case("out_of_memory", "scripts/out_of_memory.py", gpu="2GiB"),
     Case("expandable_segments", "scripts/fragments.py", allocator="expandable_segments:True"),

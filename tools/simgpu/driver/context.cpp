@@ -1,4 +1,6 @@
 // Contexts: primary ones, a program's own, and which one a thread uses.
+#include "tools/simgpu/driver/context.h"
+
 #include <algorithm>
 
 #include "tools/simgpu/driver/call.h"
@@ -56,6 +58,23 @@ CUresult with_context(CUcontext handle, auto body) {
 }
 
 }  // namespace
+
+bool retain_primary(Driver& state, int ordinal) {
+  Context* primary = state.devices[ordinal].primary;
+  if (primary->references == 0 && !take_context(state, ordinal)) return false;
+  ++primary->references;
+  return true;
+}
+
+void release_primary(Driver& state, int ordinal) {
+  if (state.devices[ordinal].primary->references > 1) {
+    --state.devices[ordinal].primary->references;
+    return;
+  }
+  release_memory(state, ordinal);
+  make_primary_inactive(state, ordinal);
+}
+
 }  // namespace simgpu
 
 using namespace simgpu;
@@ -65,9 +84,8 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* handle, CUdevice ordinal) {
     if (!handle) return CUDA_ERROR_INVALID_VALUE;
     if (!is_device(state, ordinal)) return CUDA_ERROR_INVALID_DEVICE;
     call.device = ordinal;
+    if (!retain_primary(state, ordinal)) return CUDA_ERROR_OUT_OF_MEMORY;
     Context* primary = state.devices[ordinal].primary;
-    if (primary->references == 0 && !take_context(state, ordinal)) return CUDA_ERROR_OUT_OF_MEMORY;
-    ++primary->references;
     *handle = handle_of<CUcontext>(primary);
     call.handle = number_of(primary);
     return CUDA_SUCCESS;
@@ -81,12 +99,7 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice ordinal) {
     Context* primary = state.devices[ordinal].primary;
     if (primary->references == 0) return CUDA_ERROR_INVALID_CONTEXT;
     call.handle = number_of(primary);
-    if (primary->references == 1) {
-      release_memory(state, ordinal);
-      make_primary_inactive(state, ordinal);
-    } else {
-      --primary->references;
-    }
+    release_primary(state, ordinal);
     return CUDA_SUCCESS;
   });
 }
@@ -150,7 +163,8 @@ CUresult cuCtxDestroy_v2(CUcontext handle) {
   return memory_call(
       {.api = "cuCtxDestroy", .handle = number_of(handle)}, [&](Driver& state, MemoryCall&) {
         Context* context = state.find_context(handle);
-        if (!context || context->primary) return CUDA_ERROR_INVALID_CONTEXT;
+        if (!context || context->primary || context->green_sms != 0)
+          return CUDA_ERROR_INVALID_CONTEXT;
         synchronize_device(state, context->device);
         give_context_back(state, context->device);
         this_thread().forget(context);

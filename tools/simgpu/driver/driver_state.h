@@ -44,6 +44,12 @@ struct Context {
   unsigned references;  // of a primary context: 0 = not active
   // Cleared by cuCtxDestroy; the object stays, since it may still be current in other threads.
   bool alive = true;
+  unsigned green_sms = 0;  // of a green context: its multiprocessors
+};
+
+// What a green context is made from.
+struct ResourceDescription {
+  unsigned sms;
 };
 
 // A module or library: the program's code means nothing here, so that every name that is asked for
@@ -106,6 +112,7 @@ struct Driver {
   DataMover data_mover{memory};
   CaptureRegistry captures;
   HandleRegistry<Context> contexts;
+  HandleRegistry<ResourceDescription> resource_descriptions;  // nothing destroys them
   HandleRegistry<Stream> streams;
   HandleRegistry<Event> events;
   HandleRegistry<Graph> graphs;

@@ -16,22 +16,26 @@ CUresult with_stream(CUstream handle, auto body) {
 }
 
 }  // namespace
+
+Stream* create_stream(Driver& state, Context* context, unsigned flags, int priority) {
+  constexpr int kGreatestPriority = -5;
+  constexpr int kLeastPriority = 0;
+  return state.streams.create(
+      Stream{state.next_id(), context->device, context,
+             flags & CU_STREAM_NON_BLOCKING ? StreamKind::kNonBlocking : StreamKind::kBlocking,
+             std::clamp(priority, kGreatestPriority, kLeastPriority)});
+}
+
 }  // namespace simgpu
 
 using namespace simgpu;
 
 CUresult cuStreamCreateWithPriority(CUstream* handle, unsigned flags, int priority) {
-  constexpr int kGreatestPriority = -5;
-  constexpr int kLeastPriority = 0;
   if (!handle || flags > CU_STREAM_NON_BLOCKING) return CUDA_ERROR_INVALID_VALUE;
   return with_driver([&](Driver& state) {
     Context* context = nullptr;
     if (const CUresult result = current_context(&context)) return result;
-    Stream* stream = state.streams.create(
-        Stream{state.next_id(), context->device, context,
-               flags & CU_STREAM_NON_BLOCKING ? StreamKind::kNonBlocking : StreamKind::kBlocking,
-               std::clamp(priority, kGreatestPriority, kLeastPriority)});
-    *handle = handle_of<CUstream>(stream);
+    *handle = handle_of<CUstream>(create_stream(state, context, flags, priority));
     return CUDA_SUCCESS;
   });
 }
