@@ -9,7 +9,6 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
-#include <x86intrin.h>
 #endif
 
 namespace vramscope {
@@ -23,12 +22,18 @@ uint64_t clock_ns(clockid_t clock) {
 
 #if defined(__x86_64__)
 
-bool processor_has_invariant_counter() {
+bool processor_has(unsigned leaf, unsigned bit_of_edx) {
   unsigned eax = 0;
   unsigned ebx = 0;
   unsigned ecx = 0;
   unsigned edx = 0;
-  return __get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) != 0 && (edx & (1u << 8)) != 0;
+  return __get_cpuid(leaf, &eax, &ebx, &ecx, &edx) != 0 && (edx & (1u << bit_of_edx)) != 0;
+}
+
+bool processor_has_invariant_counter() {
+  constexpr unsigned kRdtscp = 27;
+  constexpr unsigned kInvariantTsc = 8;
+  return processor_has(0x80000001, kRdtscp) && processor_has(0x80000007, kInvariantTsc);
 }
 
 bool process_may_read_counter() {
@@ -58,19 +63,6 @@ ClockKind choose_clock() {
   }
 #endif
   return ClockKind::kMonotonicNs;
-}
-
-uint64_t read_clock(ClockKind kind) {
-#if defined(__x86_64__)
-  if (kind == ClockKind::kInvariantTsc) {
-    // Without the fence the processor may read the counter before earlier loads have finished.
-    _mm_lfence();
-    return __rdtsc();
-  }
-#else
-  (void)kind;
-#endif
-  return monotonic_ns();
 }
 
 uint64_t monotonic_ns() { return clock_ns(CLOCK_MONOTONIC); }

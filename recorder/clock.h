@@ -4,6 +4,10 @@
 
 #include <cstdint>
 
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
 #include "recorder/ring_file.h"
 
 namespace vramscope {
@@ -13,10 +17,30 @@ namespace vramscope {
 // the kernel found it synchronous across processors, and no prctl(PR_SET_TSC) forbids it.
 ClockKind choose_clock();
 
-// Now, ordered after everything that the thread did before. Any thread, no system call.
-uint64_t read_clock(ClockKind kind);
+[[gnu::cold]] uint64_t monotonic_ns();
 
-uint64_t monotonic_ns();
+// Now, ordered after everything that the thread did before. Any thread, no system call.
+inline uint64_t read_clock(ClockKind kind) {
+#if defined(__x86_64__)
+  // RDTSCP waits until everything before it has executed (Intel SDM vol. 2B), and holds up nothing
+  // that follows, as a fence would.
+  if (kind == ClockKind::kInvariantTsc) [[likely]] {
+    unsigned processor;
+    return __rdtscp(&processor);
+  }
+#endif
+  return monotonic_ns();
+}
+
+// Now, or a moment earlier, while the processor was still busy with what comes before; but before
+// others can see anything that the thread does afterwards.
+inline uint64_t read_clock_early(ClockKind kind) {
+#if defined(__x86_64__)
+  if (kind == ClockKind::kInvariantTsc) [[likely]]
+    return __rdtsc();
+#endif
+  return monotonic_ns();
+}
 
 // Both clocks at (nearly) one instant.
 ClockPoint clock_point(ClockKind kind);

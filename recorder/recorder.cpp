@@ -21,6 +21,7 @@ namespace {
 struct Recorder {
   std::atomic<RecordingSession*> session{nullptr};  // nullptr: no event yet
   std::atomic<int> clock{-1};                       // a ClockKind; -1: not chosen yet
+  std::atomic<bool> finished{false};                // the session is: what comes now comes late
   pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
   pthread_key_t thread_end = 0;  // its value is the thread's ThreadLog
   bool prepared = false;         // thread_end and the fork handler exist; under `opening`
@@ -28,7 +29,7 @@ struct Recorder {
   ApiNames api_names;
   std::atomic<void (*)()> thread_listener{nullptr};
 };
-constinit Recorder recorder;
+alignas(64) constinit Recorder recorder;
 
 // This thread's log, or one of two marks that no object has as its address.
 [[gnu::tls_model("initial-exec")]] constinit thread_local ThreadLog* thread_log = nullptr;
@@ -39,22 +40,18 @@ ThreadLog* const kOff = reinterpret_cast<ThreadLog*>(uintptr_t{2});   // this th
 // record() meanwhile turns back.
 class Inside {
  public:
-  Inside() : log(thread_log), saved_errno_(errno) {
+  Inside() : log(thread_log) {
     thread_log = kBusy;
     std::atomic_signal_fence(std::memory_order_seq_cst);
   }
   ~Inside() {
     std::atomic_signal_fence(std::memory_order_seq_cst);
     thread_log = log;
-    errno = saved_errno_;
   }
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
 
   ThreadLog* log;
-
- private:
-  const int saved_errno_;
 };
 
 void count_lost_event() {
@@ -78,19 +75,22 @@ void end_thread(void* value) {
 // for locks that its parent's threads held.
 void start_afresh_in_child() {
   recorder.session.store(nullptr);
+  recorder.finished.store(false);
   recorder.opening = PTHREAD_MUTEX_INITIALIZER;
   recorder.after_fork = true;
   thread_log = nullptr;
   pthread_setspecific(recorder.thread_end, nullptr);
 }
 
+[[gnu::noinline, gnu::cold]] ClockKind choose_session_clock() {
+  const ClockKind clock = choose_clock();
+  recorder.clock.store(static_cast<int>(clock), std::memory_order_relaxed);
+  return clock;
+}
+
 ClockKind session_clock() {
-  int clock = recorder.clock.load(std::memory_order_relaxed);
-  if (clock < 0) [[unlikely]] {
-    clock = static_cast<int>(choose_clock());
-    recorder.clock.store(clock, std::memory_order_relaxed);
-  }
-  return static_cast<ClockKind>(clock);
+  const int clock = recorder.clock.load(std::memory_order_relaxed);
+  return clock < 0 ? choose_session_clock() : static_cast<ClockKind>(clock);
 }
 
 class MutexLock {
@@ -199,37 +199,44 @@ void look_after_drainer(RecordingSession& session) {
   replace_dead_drainer_unless_busy(session);
 }
 
+void drain_late_events(RecordingSession& session) {
+  DrainThread* drain_thread = session.drain_thread.load();
+  if (drain_thread != nullptr) drain_thread->drain_late_events();
+}
+
 // Failed for want of memory, of the framework's or the driver's.
 bool is_out_of_memory(const Event& event) {
   return event.kind == RecordKind::kBlockOom || event.result == kOutOfMemoryResult;
 }
 
-// Calls `append` with the thread's log, which it starts first if there is none. `append` says
-// whether the event found room.
+[[gnu::noinline, gnu::cold]] void request_dump() {
+  recorder.session.load(std::memory_order_relaxed)->file->request_dump();
+}
+
+// What an event may leave to be done, all of it rare.
+[[gnu::noinline, gnu::cold]] void look_after(RecordingSession& session, bool recorded) {
+  if (!recorded) look_after_drainer(session);
+  if (recorder.finished.load(std::memory_order_relaxed)) drain_late_events(session);
+}
+
+// `append` writes to the thread's log, and says whether the event found room.
 template <typename Append>
-void write(Append append) {
-  if (thread_log == kBusy || thread_log == kOff) [[unlikely]] {
-    return count_lost_event();
-  }
-  bool is_first = false;
+[[gnu::hot]] inline void write_into(ThreadLog& log, const Append& append) {
+  const bool recorded = append(log);
+  if (!recorded || recorder.finished.load(std::memory_order_relaxed)) [[unlikely]]
+    look_after(*recorder.session.load(std::memory_order_relaxed), recorded);
+}
+
+// The thread has no log: its first event, one from inside the recorder, or it can have none.
+template <typename Append>
+[[gnu::noinline, gnu::cold]] void write_without_log(const Append& append) {
+  if (thread_log != nullptr) return count_lost_event();
   {
     Inside inside;
-    if (inside.log == nullptr) [[unlikely]] {
-      inside.log = start_log_uncancelled();
-      if (inside.log == kOff) return count_lost_event();
-      is_first = true;
-    }
-    const bool recorded = append(*inside.log);
-    RecordingSession* session = recorder.session.load(std::memory_order_relaxed);
-    if (!recorded) [[unlikely]]
-      look_after_drainer(*session);
-    if (session->finished.load(std::memory_order_relaxed)) [[unlikely]] {
-      DrainThread* drain_thread = session->drain_thread.load();
-      if (drain_thread != nullptr) drain_thread->drain_late_events();
-    }
+    inside.log = start_log_uncancelled();
+    if (inside.log == kOff) return count_lost_event();
+    write_into(*inside.log, append);
   }
-  if (!is_first) [[likely]]
-    return;
   if (auto* listener = recorder.thread_listener.load()) listener();
 }
 
@@ -238,15 +245,25 @@ bool is_recording() {
   return session != nullptr && session->file != nullptr;
 }
 
+template <typename Append>
+[[gnu::hot]] inline void write(const Append& append) {
+  if (thread_log == nullptr || thread_log == kBusy || thread_log == kOff) [[unlikely]]
+    return write_without_log(append);
+  const Inside inside;
+  write_into(*inside.log, append);
+}
+
 }  // namespace
 
-uint64_t now_ticks() { return read_clock(session_clock()); }
+[[gnu::hot]] uint64_t now_ticks() { return read_clock(session_clock()); }
 
-void record(const Event& event, const CallSite& site) {
+[[gnu::hot]] uint64_t now_ticks_before_call() { return read_clock_early(session_clock()); }
+
+[[gnu::hot]] void record(Event& event, const CallSite& site) {
   write([&](ThreadLog& log) {
     const bool recorded = log.record(event, site);
     if (is_out_of_memory(event)) [[unlikely]]
-      recorder.session.load(std::memory_order_relaxed)->file->request_dump();
+      request_dump();
     return recorded;
   });
 }
@@ -274,7 +291,7 @@ void set_api_names(const char* const* names, uint16_t count) {
 void finish_recording() {
   RecordingSession* session = recorder.session.load(std::memory_order_acquire);
   if (session == nullptr || session->file == nullptr) return;
-  if (session->finished.exchange(true)) return;
+  if (recorder.finished.exchange(true)) return;
   session->file->header().finished.store(1);
   replace_dead_drainer_unless_busy(*session);
   DrainThread* drain_thread = session->drain_thread.load();

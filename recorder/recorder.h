@@ -5,7 +5,7 @@
 // (ring file, and with plain LD_PRELOAD the drainer thread) is opened by the first event and
 // belongs to the process that opened it; the child of a fork starts afresh at its own first event.
 // Every function may be called by any thread, at any time, and never fails: what cannot be recorded
-// is counted as lost.
+// is counted as lost. They may change errno.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,18 @@
 
 namespace vramscope {
 
-// The session's clock now; for what frees, take it before the real call. Ordered after everything
-// that the thread did before.
+// The session's clock now, ordered after everything that the thread did before.
 uint64_t now_ticks();
+
+// The same for what frees, taken before the real call: perhaps a moment earlier, but before any
+// other thread can get what is freed. Costs less.
+uint64_t now_ticks_before_call();
 
 // Records one event. `event` comes with python_stack and native_stack 0: the recorder fills them in
 // as VRAMSCOPE_STACKS asks. Blocks at most 1 ms in all where the ring is full (see
 // VRAMSCOPE_OVERFLOW). Calls from inside itself (signal handlers, allocation hooks) are counted as
 // lost.
-void record(const Event& event, const CallSite& site);
+void record(Event& event, const CallSite& site);
 
 // What the program says about itself: see the kinds of marks in record.h.
 struct Mark {

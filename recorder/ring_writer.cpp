@@ -20,29 +20,19 @@ void sleep_ns(uint64_t ns) {
   syscall(SYS_nanosleep, &duration, nullptr);
 }
 
-// Takes the cache line away from the drainer's processor ahead of time: a store that has to wait
-// for it holds up the next atomic operation of the job, such as the unlocking of its allocator.
-void prefetch_for_write(const std::byte* line) {
-#if defined(__x86_64__)
-  asm volatile("prefetchw %0" : : "m"(*line));
-#else
-  __builtin_prefetch(line, 1);
-#endif
-}
-
 constexpr uint64_t round_up_to_words(uint64_t bytes) { return (bytes + 7) & ~uint64_t{7}; }
 
 }  // namespace
 
 RingWriter::RingWriter(const Ring& ring)
-    : ring_(ring),
-      control_(*ring.control),
+    : control_(*ring.control),
       mask_(ring.bytes - 1),
       write_position_(control_.write_position.load(std::memory_order_relaxed)),
-      known_read_position_(control_.read_position.load(std::memory_order_acquire)),
-      unwatched_end_(known_read_position_ + ring.bytes / 2) {}
+      unwatched_end_(control_.read_position.load(std::memory_order_acquire) + ring.bytes / 2),
+      ring_(ring),
+      known_read_position_(unwatched_end_ - ring.bytes / 2) {}
 
-bool RingWriter::append(const Event& event) {
+bool RingWriter::append_slowly(const Event& event) {
   std::byte* place = report_dropped() ? reserve(sizeof(Event)) : nullptr;
   if (place == nullptr) {
     drop(event);
@@ -88,13 +78,6 @@ std::byte* RingWriter::reserve(uint64_t bytes) {
     write_position_ += padding;
   }
   return ring_.records + (write_position_ & mask_);
-}
-
-void RingWriter::publish(uint64_t bytes) {
-  write_position_ += bytes;
-  control_.write_position.store(write_position_, std::memory_order_release);
-  constexpr uint64_t kAhead = 4 * sizeof(Event);
-  prefetch_for_write(ring_.records + ((write_position_ + kAhead) & mask_));
 }
 
 bool RingWriter::make_room(uint64_t bytes) {

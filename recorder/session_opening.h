@@ -16,7 +16,6 @@ struct RecordingSession {
   RingFileWriter* file = nullptr;  // nullptr: recording is off in this process
   std::string session_path;
   std::atomic<DrainThread*> drain_thread{nullptr};  // nullptr: someone else drains
-  std::atomic<bool> finished{false};                // finish_recording() was called
   std::atomic<bool> warned_of_ring{false};
   std::atomic<uint64_t> drainer_checked_at_ns{0};
 };

@@ -4,35 +4,38 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace vramscope {
 
 ThreadLog::ThreadLog(const Setup& setup)
-    : writer_(setup.ring),
-      window_(setup.window ? std::optional<WindowWriter>(*setup.window) : std::nullopt),
-      stacks_(setup.python_stacks || setup.native_stacks ? make_stack_capture() : nullptr),
-      api_names_(setup.api_names),
+    : stacks_(setup.python_stacks || setup.native_stacks ? make_stack_capture() : nullptr),
       python_stacks_(setup.python_stacks && stacks_ != nullptr),
       native_stacks_(setup.native_stacks && stacks_ != nullptr),
-      unwind_check_(native_stacks_ ? setup.unwind_check : nullptr) {}
+      unwind_check_(native_stacks_ ? setup.unwind_check : nullptr),
+      window_(setup.window ? std::make_unique<WindowWriter>(*setup.window) : nullptr),
+      writer_(setup.ring),
+      api_names_(setup.api_names) {}
 
 // What an id stands for is never dropped: where it finds no room the event is, and the id is
 // defined when it is next needed. So each event that is kept comes with its whole stack.
-bool ThreadLog::record(const Event& event, const CallSite& site) {
+[[gnu::hot]] bool ThreadLog::record(Event& event, const CallSite& site) {
   begin_event();
-  if (event.api < kMaxApis && !defined_apis_[event.api]) define_api(event.api);
-  Event complete = event;
-  if (python_stacks_) complete.python_stack = stacks_->python(*this);
-  if (native_stacks_) complete.native_stack = stacks_->native(site, *this);
+  // A counter that was read early (now_ticks_before_call) may lie before the event before.
+  event.ticks = last_ticks_ = std::max(event.ticks, last_ticks_);
+  if (event.api < kMaxApis && !defined_apis_[event.api]) [[unlikely]]
+    define_api(event.api);
+  if (python_stacks_) event.python_stack = stacks_->python(*this);
+  if (native_stacks_) event.native_stack = stacks_->native(site, *this);
   if (unwind_check_ != nullptr) [[unlikely]] {
-    stacks_->check_native(site, complete.native_stack, *unwind_check_);
+    stacks_->check_native(site, event.native_stack, *unwind_check_);
   }
-  return append_if_defined(complete);
+  return append_if_defined(event);
 }
 
 bool ThreadLog::record_mark(const Mark& mark) {
-  begin_event();
+  begin_mark();
   Event event{};
   event.kind = mark.kind;
   event.device = kNoDevice;
@@ -45,7 +48,7 @@ bool ThreadLog::record_mark(const Mark& mark) {
 
 bool ThreadLog::record_scope(uint64_t ticks) {
   if (!python_stacks_) return true;
-  begin_event();
+  begin_mark();
   Event event{};
   event.kind = RecordKind::kScope;
   event.device = kNoDevice;
@@ -55,23 +58,23 @@ bool ThreadLog::record_scope(uint64_t ticks) {
 }
 
 bool ThreadLog::record_plain(const Event& event) {
-  begin_event();
+  begin_mark();
   return append_if_defined(event);
 }
 
-void ThreadLog::begin_event() {
-  writer_.begin_event();
-  undefined_ = false;
+// Events with an api see to the thread's definition when they see to the api's.
+void ThreadLog::begin_mark() {
+  begin_event();
   if (!thread_defined_) thread_defined_ = define_thread();
 }
 
-bool ThreadLog::append_if_defined(const Event& event) {
+[[gnu::hot]] bool ThreadLog::append_if_defined(const Event& event) {
   if (!undefined_) return append(event);
   writer_.drop(event);
   return false;
 }
 
-bool ThreadLog::append(const Event& event) {
+[[gnu::hot]] bool ThreadLog::append(const Event& event) {
   if (!window_) return writer_.append(event);
   writer_.report_dropped();
   window_->append(event);
@@ -90,7 +93,7 @@ bool ThreadLog::define(RecordKind kind, uint32_t id,
   return defined;
 }
 
-bool ThreadLog::define_thread() {
+[[gnu::cold]] bool ThreadLog::define_thread() {
   ThreadDefinition definition{};
   pthread_getname_np(pthread_self(), definition.name, sizeof(definition.name));
   const auto thread_id = static_cast<uint32_t>(syscall(SYS_gettid));
@@ -103,7 +106,8 @@ bool ThreadLog::define_thread() {
                 {std::as_bytes(std::span(&position, 1))}, 0);
 }
 
-void ThreadLog::define_api(uint16_t api) {
+[[gnu::cold]] void ThreadLog::define_api(uint16_t api) {
+  if (!thread_defined_) thread_defined_ = define_thread();
   if (api >= api_names_.count) return;
   const char* name = api_names_.names[api];
   const auto bytes = std::as_bytes(std::span(name, std::strlen(name)));

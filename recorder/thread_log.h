@@ -22,7 +22,8 @@ struct ApiNames {
   uint16_t count = 0;
 };
 
-class ThreadLog final : public DefinitionSink {
+// What an event needs comes first, so that it is few cache lines.
+class alignas(64) ThreadLog final : public DefinitionSink {
  public:
   struct Setup {
     Ring ring;
@@ -36,8 +37,8 @@ class ThreadLog final : public DefinitionSink {
 
   explicit ThreadLog(const Setup& setup);
 
-  // The event's stacks are captured here. False: dropped and counted.
-  bool record(const Event& event, const CallSite& site);
+  // The event's stacks are captured here and filled in. False: dropped and counted.
+  bool record(Event& event, const CallSite& site);
 
   bool record_mark(const Mark& mark);
   bool record_scope(uint64_t ticks);
@@ -55,22 +56,27 @@ class ThreadLog final : public DefinitionSink {
   // Entry points with larger ids are recorded without a name.
   static constexpr size_t kMaxApis = 1024;
 
-  void begin_event();
+  void begin_event() {
+    writer_.begin_event();
+    undefined_ = false;
+  }
+  void begin_mark();
   bool define_thread();
   bool append_if_defined(const Event& event);
   bool append(const Event& event);
   void define_api(uint16_t api);
 
-  RingWriter writer_;
-  std::optional<WindowWriter> window_;
   const std::unique_ptr<StackCapture> stacks_;
-  const ApiNames api_names_;
+  uint64_t last_ticks_ = 0;
   const bool python_stacks_;
   const bool native_stacks_;
-  UnwindCheck* const unwind_check_;
-  bool thread_defined_ = false;
   bool undefined_ = false;  // of the event at hand: something found no room
+  bool thread_defined_ = false;
+  UnwindCheck* const unwind_check_;
+  const std::unique_ptr<WindowWriter> window_;  // of a flight recorder
+  RingWriter writer_;
   std::bitset<kMaxApis> defined_apis_;
+  const ApiNames api_names_;
   TextIds texts_;
 };
 

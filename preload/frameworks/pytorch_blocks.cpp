@@ -50,8 +50,19 @@ Report* real_report(Api api) {
 using GetCurrentStream = CudaStream (*)(int8_t device_index);
 using GetDriverStream = void* (*)(const CudaStream* self);
 
-std::atomic<GetCurrentStream> get_current_stream = nullptr;
-std::atomic<GetDriverStream> get_driver_stream = nullptr;
+// What every block needs of PyTorch, in one cache line.
+struct PyTorch {
+  std::atomic<ReportUsage*> report_usage = nullptr;  // real_report() of it
+  std::atomic<GetCurrentStream> current_stream = nullptr;
+  std::atomic<GetDriverStream> driver_stream = nullptr;
+};
+alignas(64) constinit PyTorch pytorch{};
+
+[[gnu::noinline, gnu::cold]] ReportUsage* find_real_report_usage() {
+  auto* real = real_report<ReportUsage>(kUsageApi);
+  pytorch.report_usage.store(real, std::memory_order_relaxed);
+  return real;
+}
 
 void find_libc10_cuda_symbols() {
   const auto find = [](const char* symbol) {
@@ -62,16 +73,17 @@ void find_libc10_cuda_symbols() {
   void* current = find("_ZN3c104cuda20getCurrentCUDAStreamEa");
   void* driver = find("_ZNK3c104cuda10CUDAStream6streamEv");
   if (current == nullptr || driver == nullptr) return;
-  get_current_stream.store(reinterpret_cast<GetCurrentStream>(current), std::memory_order_relaxed);
-  get_driver_stream.store(reinterpret_cast<GetDriverStream>(driver), std::memory_order_release);
+  pytorch.current_stream.store(reinterpret_cast<GetCurrentStream>(current),
+                               std::memory_order_relaxed);
+  pytorch.driver_stream.store(reinterpret_cast<GetDriverStream>(driver), std::memory_order_release);
 }
 
 // PyTorch may have been loaded after the core; where a block is reported it is there. One try
 // tells.
-GetDriverStream find_libc10_cuda_symbols_once_more() {
+[[gnu::noinline, gnu::cold]] GetDriverStream find_libc10_cuda_symbols_once_more() {
   static std::atomic<bool> tried = false;
   if (!tried.exchange(true, std::memory_order_relaxed)) find_libc10_cuda_symbols();
-  return get_driver_stream.load(std::memory_order_acquire);
+  return pytorch.driver_stream.load(std::memory_order_acquire);
 }
 
 // What a thread's last block said of its streams. PyTorch keeps the current streams in a
@@ -90,7 +102,7 @@ struct StreamsAreGoneAfter {
   ~StreamsAreGoneAfter() { known_stream.streams_are_gone = true; }
 };
 
-void make_mark_of_thread_end() {
+[[gnu::noinline, gnu::cold]] void make_mark_of_thread_end() {
   static thread_local StreamsAreGoneAfter mark;
   (void)mark;
   known_stream.mark_is_made = true;
@@ -99,13 +111,13 @@ void make_mark_of_thread_end() {
 // The driver's handle of the thread's current stream on the device; 0, the default stream, also
 // where this PyTorch does not tell. stream() switches devices to and fro, so it is asked only where
 // the stream is another than before: a CUDAStream stands for one driver stream for ever.
-uint64_t current_stream(int8_t device_index) {
+[[gnu::hot]] uint64_t current_stream(int8_t device_index) {
   KnownStream& known = known_stream;
   if (known.streams_are_gone) return 0;
-  GetDriverStream driver = get_driver_stream.load(std::memory_order_acquire);
+  GetDriverStream driver = pytorch.driver_stream.load(std::memory_order_acquire);
   if (driver == nullptr) driver = find_libc10_cuda_symbols_once_more();
   if (driver == nullptr) return 0;
-  const CudaStream stream = get_current_stream.load(std::memory_order_relaxed)(device_index);
+  const CudaStream stream = pytorch.current_stream.load(std::memory_order_relaxed)(device_index);
   // Made after PyTorch's object, which the call above has made: destroyed before it.
   if (!known.mark_is_made) [[unlikely]]
     make_mark_of_thread_end();
@@ -131,13 +143,15 @@ Event block_event(RecordKind kind, Api api, Device device, uint64_t size, size_t
   return event;
 }
 
-void report_usage(void* address, int64_t size, size_t total_allocated, size_t total_reserved,
-                  Device device) {
-  auto* real = real_report<ReportUsage>(kUsageApi);
+[[gnu::hot]] void report_usage(void* address, int64_t size, size_t total_allocated,
+                               size_t total_reserved, Device device) {
+  auto* real = pytorch.report_usage.load(std::memory_order_relaxed);
+  if (real == nullptr) [[unlikely]]
+    real = find_real_report_usage();
   if (device.type != kCudaDevice)
     return real(address, size, total_allocated, total_reserved, device);
   const bool frees = size < 0;
-  const uint64_t ticks_before = frees ? now_ticks() : 0;
+  const uint64_t ticks_before = frees ? now_ticks_before_call() : 0;
   real(address, size, total_allocated, total_reserved, device);
   const int real_errno = errno;
   Event event =

@@ -89,7 +89,7 @@ bool find_statistics(uint64_t object, const AllocatedBlock& block, DeviceRequest
 }
 
 // Tries every three words that look like a std::vector with an element for the device.
-bool find_device(const AllocatedBlock& block, DeviceRequests& device) {
+[[gnu::noinline, gnu::cold]] bool find_device(const AllocatedBlock& block, DeviceRequests& device) {
   const void* const* variable = allocator_variable.load(std::memory_order_relaxed);
   if (variable == nullptr) return false;
   const auto allocator = reinterpret_cast<uint64_t>(__atomic_load_n(variable, __ATOMIC_ACQUIRE));
@@ -113,7 +113,7 @@ void follow_requests_of(const void* const* allocator) {
   allocator_variable.store(allocator, std::memory_order_relaxed);
 }
 
-uint64_t requested_bytes(const AllocatedBlock& block) {
+[[gnu::hot]] uint64_t requested_bytes(const AllocatedBlock& block) {
   if (block.device < 0 || static_cast<size_t>(block.device) >= kMostDevices) return 0;
   DeviceRequests& device = devices[static_cast<size_t>(block.device)];
   if (device.state == DeviceRequests::State::kNew) {

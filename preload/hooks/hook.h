@@ -33,7 +33,7 @@ struct Hook<kHookedApi, kKind, kTicks, kDescribe, CUresult(Arguments...)> {
   static CUresult CUDAAPI call(Arguments... arguments) {
     if (DriverCallScope::is_inside()) return real_function<kApi>()(arguments...);
     DriverCall call(kApi, kKind);
-    if constexpr (kTicks == Ticks::kBeforeCall) call.event.ticks = now_ticks();
+    if constexpr (kTicks == Ticks::kBeforeCall) call.event.ticks = now_ticks_before_call();
     const CUresult result = [&] {
       const DriverCallScope scope;
       return real_function<kApi>()(arguments...);

@@ -16,22 +16,23 @@ void NativeStacks::forget() {
 
 uint32_t NativeStacks::capture_by_walking(const CallSite& site, uint64_t unloads,
                                           DefinitionSink& sink) {
-  const FrameWalk walk = walk_frames(site, stack_, addresses_, reads_);
+  const FrameWalk walk = walk_frames(site, traces_.stack(), walked_->addresses, walked_->reads);
   was_walked_by_libgcc_ = walk.result == FrameWalk::Result::kUnsupported;
   if (was_walked_by_libgcc_) {
-    const NativeWalk reference = walk_by_libgcc(site, addresses_);
-    return intern({addresses_, reference.count}, reference.truncated, sink);
+    const NativeWalk reference = walk_by_libgcc(site, walked_->addresses);
+    return intern({walked_->addresses, reference.count}, reference.truncated, sink);
   }
   const uint32_t id =
-      intern({addresses_, walk.count}, walk.result != FrameWalk::Result::kComplete, sink);
-  if (id != 0 && !walk.is_volatile) traces_.remember(site, {reads_, walk.count}, id, unloads);
+      intern({walked_->addresses, walk.count}, walk.result != FrameWalk::Result::kComplete, sink);
+  if (id != 0 && !walk.is_volatile)
+    traces_.remember(site, {walked_->reads, walk.count}, id, unloads);
   return id;
 }
 
 uint32_t NativeStacks::intern(std::span<const uint64_t> addresses, bool truncated,
                               DefinitionSink& sink) {
-  const uint64_t hash = StackTable::hash(addresses);
-  if (StackTable::Stack* known = table_.find(addresses, hash)) {
+  const uint64_t hash = InternedStacks::hash(addresses);
+  if (InternedStacks::Stack* known = table_.find(addresses, hash)) {
     if (is_current(*known)) return known->id;
     table_.erase(known);
   }
@@ -44,7 +45,7 @@ uint32_t NativeStacks::intern(std::span<const uint64_t> addresses, bool truncate
 }
 
 // A library of the stack may have been closed and another one may lie at its addresses.
-bool NativeStacks::is_current(StackTable::Stack& stack) const {
+bool NativeStacks::is_current(InternedStacks::Stack& stack) const {
   return std::ranges::all_of(stack.notes(), [this](uint64_t index) {
     return modules_.is_loaded(static_cast<uint32_t>(index));
   });
@@ -75,19 +76,20 @@ uint32_t NativeStacks::define(std::span<const uint64_t> addresses, bool truncate
 
 bool NativeStacks::is_comparable(const CallSite& site) {
   if (was_walked_by_libgcc_) return false;
-  const FrameWalk walk = walk_frames(site, stack_, addresses_, reads_);
+  const FrameWalk walk = walk_frames(site, traces_.stack(), walked_->addresses, walked_->reads);
   if (walk.result == FrameWalk::Result::kLost) return false;
-  return walk.count == 0 || is_readable_code(addresses_[walk.count - 1]);
+  return walk.count == 0 || is_readable_code(walked_->addresses[walk.count - 1]);
 }
 
 bool NativeStacks::agrees_with_libgcc(const CallSite& site, uint32_t id) {
-  const NativeWalk reference = walk_by_libgcc(site, addresses_);
-  const std::span<const uint64_t> addresses(addresses_, reference.count);
-  const StackTable::Stack* known = table_.find(addresses, StackTable::hash(addresses));
+  const NativeWalk reference = walk_by_libgcc(site, walked_->addresses);
+  const std::span<const uint64_t> addresses(walked_->addresses, reference.count);
+  const InternedStacks::Stack* known = table_.find(addresses, InternedStacks::hash(addresses));
   if (known != nullptr && known->id == id) return true;
 
   const auto own = std::make_unique<uint64_t[]>(kMaxNativeFrames);
-  const FrameWalk walk = walk_frames(site, stack_, {own.get(), kMaxNativeFrames}, reads_);
+  const FrameWalk walk =
+      walk_frames(site, traces_.stack(), {own.get(), kMaxNativeFrames}, walked_->reads);
   const auto [a, b] = std::ranges::mismatch(std::span(own.get(), walk.count), addresses);
   const auto frame = static_cast<size_t>(b - addresses.begin());
   const auto address_at = [frame](std::span<const uint64_t> frames) {

@@ -6,14 +6,15 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "recorder/code_unloads.h"
 #include "recorder/definition_sink.h"
 #include "recorder/stacks/frame_walk.h"
+#include "recorder/stacks/interned_stacks.h"
 #include "recorder/stacks/libgcc_unwinder.h"
 #include "recorder/stacks/module_map.h"
-#include "recorder/stacks/stack_table.h"
 #include "recorder/stacks/trace_cache.h"
 
 namespace vramscope {
@@ -40,20 +41,23 @@ class NativeStacks {
   bool is_comparable(const CallSite& site);
 
  private:
-  uint32_t capture_by_walking(const CallSite& site, uint64_t unloads, DefinitionSink& sink);
+  [[gnu::noinline]] uint32_t capture_by_walking(const CallSite& site, uint64_t unloads,
+                                                DefinitionSink& sink);
   uint32_t intern(std::span<const uint64_t> addresses, bool truncated, DefinitionSink& sink);
   uint32_t define(std::span<const uint64_t> addresses, bool truncated, DefinitionSink& sink);
-  bool is_current(StackTable::Stack& stack) const;
+  bool is_current(InternedStacks::Stack& stack) const;
 
-  const ThreadStack stack_ = ThreadStack::of_calling_thread();
-  TraceCache traces_{stack_};
-  StackTable table_;  // every id of traces_ is in it
+  TraceCache traces_{ThreadStack::of_calling_thread()};
+  InternedStacks table_;  // every id of traces_ is in it
   ModuleMap modules_;
   std::vector<uint64_t> notes_;  // of a stack: indexes of the modules that it lies in
   bool was_walked_by_libgcc_ = false;
-  // Not initialised: most of these are never touched.
-  uint64_t addresses_[kMaxNativeFrames];
-  FrameReads reads_[kMaxNativeFrames];
+  // Apart from what every capture needs, and not initialised: most of it is never touched.
+  struct Walked {
+    uint64_t addresses[kMaxNativeFrames];
+    FrameReads reads[kMaxNativeFrames];
+  };
+  const std::unique_ptr<Walked> walked_{new Walked};
 };
 
 }  // namespace vramscope

@@ -17,30 +17,30 @@ constexpr size_t kCodesPerChunk = 256;
 
 struct Chunk {
   std::atomic<size_t> taken{0};
-  PythonCode codes[kCodesPerChunk];
+  KnownPythonCode codes[kCodesPerChunk];
 };
 
 struct CodeTable {
-  std::atomic<PythonCode*> buckets[kBuckets];
+  std::atomic<KnownPythonCode*> buckets[kBuckets];
   std::atomic<Chunk*> chunk;  // that entries are taken from
   std::atomic<uint32_t> last_id;
 };
 constinit CodeTable table{};
 
-std::atomic<PythonCode*>& bucket(const void* address) {
+std::atomic<KnownPythonCode*>& bucket(const void* address) {
   constexpr uint64_t kGoldenRatio = 0x9e3779b97f4a7c15;
   const uint64_t hash = reinterpret_cast<uintptr_t>(address) * kGoldenRatio;
   return table.buckets[hash >> (64 - std::bit_width(kBuckets - 1))];
 }
 
 // In the chain that begins with `code`; nullptr if it is not there.
-PythonCode* find_in(PythonCode* code, const void* address) {
+KnownPythonCode* find_in(KnownPythonCode* code, const void* address) {
   while (code != nullptr && code->address != address) code = code->next;
   return code;
 }
 
 // nullptr: no memory.
-PythonCode* take_entry() {
+KnownPythonCode* take_entry() {
   for (;;) {
     Chunk* chunk = table.chunk.load(std::memory_order_acquire);
     if (chunk != nullptr) {
@@ -54,23 +54,23 @@ PythonCode* take_entry() {
 }
 
 // The entry of `address`, added if there is none.
-PythonCode* entry_of(const void* address) {
-  std::atomic<PythonCode*>& first = bucket(address);
-  PythonCode* newest = first.load(std::memory_order_acquire);
-  if (PythonCode* known = find_in(newest, address)) return known;
-  PythonCode* added = take_entry();
+KnownPythonCode* entry_of(const void* address) {
+  std::atomic<KnownPythonCode*>& first = bucket(address);
+  KnownPythonCode* newest = first.load(std::memory_order_acquire);
+  if (KnownPythonCode* known = find_in(newest, address)) return known;
+  KnownPythonCode* added = take_entry();
   if (added == nullptr) return nullptr;
   added->address = address;
   do {
     // Another thread may have been faster; then `added` stays unused.
-    if (PythonCode* known = find_in(newest, address)) return known;
+    if (KnownPythonCode* known = find_in(newest, address)) return known;
     added->next = newest;
   } while (!first.compare_exchange_weak(newest, added, std::memory_order_acq_rel,
                                         std::memory_order_acquire));
   return added;
 }
 
-void take_id_away(PythonCode& code) {
+void take_id_away(KnownPythonCode& code) {
   code.is_defined.store(false, std::memory_order_relaxed);
   code.id.store(0, std::memory_order_release);
 }
@@ -81,8 +81,8 @@ std::span<const std::byte> bytes_of(const std::string& text) {
 
 }  // namespace
 
-PythonCode* find_or_add_python_code(const void* address) {
-  PythonCode* code = entry_of(address);
+KnownPythonCode* find_or_add_python_code(const void* address) {
+  KnownPythonCode* code = entry_of(address);
   if (code == nullptr) return nullptr;
   if (uint32_t id = code->id.load(std::memory_order_acquire); id == 0) {
     code->id.compare_exchange_strong(id, next_id(table.last_id));
@@ -90,7 +90,7 @@ PythonCode* find_or_add_python_code(const void* address) {
   return code;
 }
 
-bool define_python_code(PythonCode& code, const PythonLayout& layout, DefinitionSink& sink) {
+bool define_python_code(KnownPythonCode& code, const PythonLayout& layout, DefinitionSink& sink) {
   if (code.is_defined.load(std::memory_order_acquire)) return true;
   constexpr size_t kLongestString = UINT16_MAX;
   bool truncated = false;
@@ -139,15 +139,16 @@ bool define_python_code(PythonCode& code, const PythonLayout& layout, Definition
 }
 
 void bury_python_code(const void* address) {
-  PythonCode* code = find_in(bucket(address).load(std::memory_order_acquire), address);
+  KnownPythonCode* code = find_in(bucket(address).load(std::memory_order_acquire), address);
   if (code == nullptr || code->id.load(std::memory_order_relaxed) == 0) return;
   take_id_away(*code);
   python_code_deaths.fetch_add(1, std::memory_order_relaxed);
 }
 
 void forget_python_codes_after_fork() {
-  for (const std::atomic<PythonCode*>& first : table.buckets) {
-    for (PythonCode* code = first.load(); code != nullptr; code = code->next) take_id_away(*code);
+  for (const std::atomic<KnownPythonCode*>& first : table.buckets) {
+    for (KnownPythonCode* code = first.load(); code != nullptr; code = code->next)
+      take_id_away(*code);
   }
   python_code_deaths.fetch_add(1, std::memory_order_relaxed);
 }

@@ -5,7 +5,7 @@
 // calls exec(). So every death is seen (PyCode_Type.tp_dealloc, see python_runtime.cpp) and takes
 // the id away from its address; ids are never used twice.
 //
-//   buckets[hash(address)] -> PythonCode -> PythonCode -> ...
+//   buckets[hash(address)] -> KnownPythonCode -> KnownPythonCode -> ...
 //
 // Chains only grow at their head, and the entry of an address stays when its code object dies: so
 // no lock is taken, and a signal handler may come here whatever it has interrupted, the end of a
@@ -25,20 +25,20 @@ namespace vramscope {
 
 // Immortal. Of whatever code object is at `address`, one after the other: compare `id` to see that
 // it is still the same.
-struct PythonCode {
+struct KnownPythonCode {
   std::atomic<uint32_t> id{0};          // 0: dead
   std::atomic<bool> is_defined{false};  // a kPythonCode record of the id is in some thread's stream
   const void* address = nullptr;
-  PythonCode* next = nullptr;  // in its bucket
+  KnownPythonCode* next = nullptr;  // in its bucket
 };
 
 // The entry of a living code object, made at its first use. Any thread whose frames keep `address`
 // alive. nullptr: no memory.
-PythonCode* find_or_add_python_code(const void* address);
+KnownPythonCode* find_or_add_python_code(const void* address);
 
 // Sees to it that the id is defined; false if there is no room in the ring now. Two threads may
 // both write the definition, with the same content.
-bool define_python_code(PythonCode& code, const PythonLayout& layout, DefinitionSink& sink);
+bool define_python_code(KnownPythonCode& code, const PythonLayout& layout, DefinitionSink& sink);
 
 // The code object at `address` is about to be freed. GIL held.
 void bury_python_code(const void* address);

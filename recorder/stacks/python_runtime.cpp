@@ -22,7 +22,7 @@ enum class State : int {
 };
 
 // Immortal, like everything that a hook may touch at exit.
-constinit std::atomic<State> state{State::kUnknown};
+alignas(64) constinit std::atomic<State> state{State::kUnknown};
 constinit PythonRuntime the_runtime{};
 constinit std::atomic<void (*)(void*)> real_code_dealloc{nullptr};
 
@@ -132,11 +132,9 @@ struct PythonRuntimeFinder {
   }
 };
 
-const PythonRuntime* PythonRuntime::find() {
-  State now = state.load(std::memory_order_acquire);
-  if (now == State::kFound || now == State::kVerified) [[likely]] {
-    return &the_runtime;
-  }
+namespace {
+
+[[gnu::noinline]] const PythonRuntime* look_for_one(State now) {
   if (now != State::kUnknown || !is_time_to_look()) return nullptr;
   if (!state.compare_exchange_strong(now, State::kBusy)) return nullptr;
   now = PythonRuntimeFinder::look(the_runtime);
@@ -144,7 +142,15 @@ const PythonRuntime* PythonRuntime::find() {
   return now == State::kFound ? &the_runtime : nullptr;
 }
 
-const void* PythonRuntime::thread_state() const {
+}  // namespace
+
+[[gnu::hot]] const PythonRuntime* PythonRuntime::find() {
+  const State now = state.load(std::memory_order_acquire);
+  const bool is_found = now == State::kFound || now == State::kVerified;
+  return is_found ? &the_runtime : look_for_one(now);
+}
+
+[[gnu::hot]] const void* PythonRuntime::thread_state() const {
   if (is_finalizing_() != 0) return nullptr;
   // A sub-interpreter's state is attached, but PyGILState knows the main interpreter's alone.
   constexpr unsigned kFirstMinorWithAttachedStatePerThread = 12;

@@ -6,14 +6,15 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "recorder/definition_sink.h"
+#include "recorder/stacks/interned_stacks.h"
 #include "recorder/stacks/python_codes.h"
 #include "recorder/stacks/python_frames.h"
 #include "recorder/stacks/python_runtime.h"
 #include "recorder/stacks/python_trace_cache.h"
-#include "recorder/stacks/stack_table.h"
 
 namespace vramscope {
 
@@ -27,27 +28,33 @@ class PythonStacks {
   }
 
  private:
-  uint32_t capture_by_walking(const PythonRuntime& runtime, const void* thread_state,
-                              const void* innermost, DefinitionSink& sink);
-  StackTable::Stack* intern(const PythonRuntime& runtime, const void* thread_state,
-                            std::span<const PythonFrameKey> keys, bool truncated,
-                            DefinitionSink& sink);
+  [[gnu::noinline]] uint32_t capture_by_walking(const PythonRuntime& runtime,
+                                                const void* thread_state, const void* innermost,
+                                                DefinitionSink& sink);
+  InternedStacks::Stack* intern(const PythonRuntime& runtime, const void* thread_state,
+                                std::span<const PythonFrameKey> keys, bool truncated,
+                                DefinitionSink& sink);
   uint32_t define(const PythonLayout& layout, std::span<const PythonFrameKey> keys, bool truncated,
                   DefinitionSink& sink);
-  bool is_current(StackTable::Stack& stack) const;
+  bool is_current(PythonTraceCache::Trace& trace) const;
+  bool is_current(InternedStacks::Stack& stack) const;
 
   // Deeper stacks are walked each time.
   static constexpr size_t kMaxStates = 512;
 
   PythonTraceCache traces_;
-  StackTable table_;  // every stack of traces_ is in it, or has been erased and is never current
+  InternedStacks
+      table_;  // every stack of traces_ is in it, or has been erased and is never current
   // Notes of a stack: how many code objects had died when it was last found right, then one
-  // PythonCode and its id per frame.
+  // KnownPythonCode and its id per frame.
   std::vector<uint64_t> notes_;
   std::vector<PythonFrame> frames_;
-  // Not initialised: most of these are never touched.
-  PythonFrameKey keys_[kMaxPythonFrames];
-  PythonFrameState states_[kMaxStates];
+  // Apart from what every capture needs, and not initialised: most of it is never touched.
+  struct Walked {
+    PythonFrameKey keys[kMaxPythonFrames];
+    PythonFrameState states[kMaxStates];
+  };
+  const std::unique_ptr<Walked> walked_{new Walked};
 };
 
 }  // namespace vramscope

@@ -12,7 +12,7 @@ namespace {
 
 class ThreadStackCapture final : public StackCapture {
  public:
-  uint32_t python(DefinitionSink& sink) override {
+  [[gnu::hot]] uint32_t python(DefinitionSink& sink) override {
     forget_if_forked();
     try {
       return last_python_ = python_.capture(sink);
@@ -21,7 +21,7 @@ class ThreadStackCapture final : public StackCapture {
     }
   }
 
-  uint32_t native(const CallSite& site, DefinitionSink& sink) override {
+  [[gnu::hot]] uint32_t native(const CallSite& site, DefinitionSink& sink) override {
     forget_if_forked();
     try {
       return native_.capture(site, last_python_, sink);
@@ -48,7 +48,10 @@ class ThreadStackCapture final : public StackCapture {
  private:
   void forget_if_forked() {
     const uint32_t epoch = stack_ids.epoch.load(std::memory_order_relaxed);
-    if (epoch == epoch_) return;
+    if (epoch != epoch_) [[unlikely]]
+      forget(epoch);
+  }
+  [[gnu::noinline, gnu::cold]] void forget(uint32_t epoch) {
     epoch_ = epoch;
     python_.forget();
     native_.forget();
@@ -63,8 +66,11 @@ class ThreadStackCapture final : public StackCapture {
 }  // namespace
 
 std::unique_ptr<StackCapture> make_stack_capture() {
-  // Default-initialised: the large arrays inside stay untouched pages until they are needed.
-  return std::unique_ptr<StackCapture>(new (std::nothrow) ThreadStackCapture);
+  try {
+    return std::make_unique<ThreadStackCapture>();
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
 }
 
 void forget_stacks_after_fork() {

@@ -24,6 +24,7 @@ constexpr uint32_t kGroup = 4;
 // Followed by count offsets (32 bits, from the stack pointer) and count words. count is a multiple
 // of kGroup: the last word is repeated.
 struct alignas(16) TraceCache::Trace {
+  Trace* next;  // what followed it the last time; nullptr: nothing yet
   uint64_t program_counter;
   uint64_t stack_pointer;
   uint64_t frame_pointer;
@@ -41,6 +42,10 @@ struct alignas(16) TraceCache::Trace {
   bool begins_like(const CallSite& site, uint64_t unloads_now) const {
     return program_counter == site.program_counter && stack_pointer == site.stack_pointer &&
            unloads == unloads_now && (!uses_frame_pointer || frame_pointer == site.frame_pointer);
+  }
+
+  bool is_found_at(const CallSite& site, uint64_t unloads_now) {
+    return begins_like(site, unloads_now) && compare() == count;
   }
 
   // The first word that differs; count: none does.
@@ -61,10 +66,26 @@ struct alignas(16) TraceCache::Trace {
 };
 
 uint32_t TraceCache::find(const CallSite& site, uint64_t hint, uint64_t unloads) {
+  Trace* trace = predicted_;
+  if (trace == nullptr || !trace->is_found_at(site, unloads)) [[unlikely]] {
+    trace = find_by_key(site, hint, unloads);
+    if (trace == nullptr) return 0;
+    note_successor(trace);
+  }
+  last_ = trace;
+  predicted_ = trace->next;
+  return trace->id;
+}
+
+void TraceCache::note_successor(Trace* trace) {
+  if (last_ != nullptr) last_->next = trace;
+}
+
+TraceCache::Trace* TraceCache::find_by_key(const CallSite& site, uint64_t hint, uint64_t unloads) {
   uint64_t key = first_key(site, hint);
   miss_ = {.key = key};
   if (!stack_.contains(site.stack_pointer)) [[unlikely]] {
-    return 0;
+    return nullptr;
   }
   for (int step = 0; step < kMaxProbes; ++step) {
     const TraceIndex::Entry* entry = index_.find(key);
@@ -76,7 +97,7 @@ uint32_t TraceCache::find(const CallSite& site, uint64_t hint, uint64_t unloads)
       }
       const uint32_t slot = trace->compare();
       if (slot == trace->count) [[likely]] {
-        return trace->id;
+        return trace;
       }
       miss_.refuted = trace;
       miss_.slot = slot;
@@ -89,7 +110,7 @@ uint32_t TraceCache::find(const CallSite& site, uint64_t hint, uint64_t unloads)
     key = next_key(key, load_word(address));
   }
   miss_.key = key;
-  return 0;
+  return nullptr;
 }
 
 void TraceCache::remember(const CallSite& site, std::span<const FrameReads> reads, uint32_t id,
@@ -99,6 +120,9 @@ void TraceCache::remember(const CallSite& site, std::span<const FrameReads> read
     clear();  // the next stacks find room
     return;
   }
+  note_successor(trace);
+  last_ = trace;
+  predicted_ = nullptr;
   const auto target = reinterpret_cast<uint64_t>(trace);
   Trace* refuted = miss_.refuted;
   if (refuted == nullptr) {
@@ -138,6 +162,7 @@ TraceCache::Trace* TraceCache::make_trace(const CallSite& site, std::span<const 
   void* memory = memory_.allocate(Trace::bytes_for(count));
   if (memory == nullptr) return nullptr;
   auto* trace = new (memory) Trace{
+      .next = nullptr,
       .program_counter = site.program_counter,
       .stack_pointer = site.stack_pointer,
       .frame_pointer = site.frame_pointer,
@@ -157,6 +182,7 @@ void TraceCache::clear() {
   memory_.clear();
   index_.clear();
   miss_.refuted = nullptr;
+  last_ = predicted_ = nullptr;
 }
 
 }  // namespace vramscope

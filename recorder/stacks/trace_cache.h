@@ -14,6 +14,9 @@
 // Where a comparison fails, the entry becomes a probe of the word that differed, and both traces
 // move behind it: a decision tree, which holds the words in which the program's stacks differ.
 // Probes only choose what to compare; nothing is believed because of a hash.
+//
+// Programs repeat themselves: before all that, the trace is compared that followed the last one
+// the last time (Trace::next).
 #pragma once
 
 #include <cstdint>
@@ -40,6 +43,8 @@ class TraceCache {
 
   void clear();
 
+  const ThreadStack& stack() const { return stack_; }
+
  private:
   struct Trace;
 
@@ -52,9 +57,13 @@ class TraceCache {
 
   static constexpr int kMaxProbes = 24;
 
+  [[gnu::noinline]] Trace* find_by_key(const CallSite& site, uint64_t hint, uint64_t unloads);
+  void note_successor(Trace* trace);
   Trace* make_trace(const CallSite& site, std::span<const FrameReads> reads, uint32_t id,
                     uint64_t unloads);
 
+  Trace* predicted_ = nullptr;
+  Trace* last_ = nullptr;
   const ThreadStack stack_;
   StackArena memory_;
   // Targets: a Trace's address, or 1 | the offset of the probed word from the stack pointer.

@@ -65,7 +65,8 @@ Event block_event(RecordKind kind) {
   const auto* frame = static_cast<const uintptr_t*>(__builtin_frame_address(0));
   const CallSite site{reinterpret_cast<uintptr_t>(__builtin_return_address(0)),
                       reinterpret_cast<uintptr_t>(frame + 2), frame[0]};
-  log.record(block_event(kind), site);
+  Event event = block_event(kind);
+  log.record(event, site);
   asm volatile("");  // a call, not a jump
 }
 

@@ -18,8 +18,9 @@ from support.paths import BUILD, ROOT
 ROOMS = ("preload", "recorder", "tools", "tests")
 CLEAN = ROOT / "build" / "lint-cache"
 TIMEOUT_S = 600
-# Only gcc knows these options of the build.
-TIDY_OPTIONS = ["--quiet", "--extra-arg=-Wno-unknown-warning-option", "--extra-arg=-Wno-unused-command-line-argument"]
+# Only gcc knows some options of the build.
+NO_WARNINGS_OF = ("unknown-warning-option", "unused-command-line-argument", "ignored-optimization-argument")
+TIDY_OPTIONS = ["--quiet", *(f"--extra-arg=-Wno-{what}" for what in NO_WARNINGS_OF)]
 
 
 def sources(*suffixes):

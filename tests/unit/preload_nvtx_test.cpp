@@ -26,6 +26,7 @@ void (*thread_listener)() = nullptr;
 
 // The recorder that the core is linked with here.
 uint64_t now_ticks() { return ++clock_ticks; }
+uint64_t now_ticks_before_call() { return now_ticks(); }
 bool record_mark(const Mark& mark) {
   if (!has_session) return false;
   std::string line = std::to_string(static_cast<int>(mark.kind));
@@ -36,7 +37,7 @@ bool record_mark(const Mark& mark) {
   return true;
 }
 void set_thread_listener(void (*listener)()) { thread_listener = listener; }
-void record(const Event&, const CallSite&) {}
+void record(Event&, const CallSite&) {}
 void record_scope(uint64_t) {}
 void record_plain(const Event&) {}
 void log_warning(const char*, ...) {}

@@ -34,7 +34,8 @@ void log_warning(const char*, ...) {}
 
 // The recorder that the hooks are linked with here. Every look at the clock moves it on.
 uint64_t now_ticks() { return ++clock_ticks; }
-void record(const Event& event, const CallSite& site) {
+uint64_t now_ticks_before_call() { return now_ticks(); }
+void record(Event& event, const CallSite& site) {
   recorded.push_back({event, site});
   errno = EIO;  // Recording may do what it likes with errno: the caller must not see it.
 }

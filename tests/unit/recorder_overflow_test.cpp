@@ -38,7 +38,10 @@ Event successful_event(uint64_t number) {
 }
 
 void record_numbers(uint64_t begin, uint64_t end) {
-  for (uint64_t i = begin; i < end; ++i) record(successful_event(i), {0x1234, 0, 0});
+  for (uint64_t i = begin; i < end; ++i) {
+    Event event = successful_event(i);
+    record(event, {0x1234, 0, 0});
+  }
 }
 
 void expect_numbers(std::span<const SessionEvent> events, uint64_t begin, uint64_t end) {

@@ -24,8 +24,13 @@ void configure(const TemporaryFolder& folder, const char* stacks = "none") {
   set_api_names(kNames, 3);
 }
 
+void record_number(uint64_t number, const CallSite& site) {
+  Event event = numbered_event(number);
+  record(event, site);
+}
+
 void record_numbers(uint64_t begin, uint64_t end) {
-  for (uint64_t i = begin; i < end; ++i) record(numbered_event(i), {0x1234, 0, 0});
+  for (uint64_t i = begin; i < end; ++i) record_number(i, {0x1234, 0, 0});
 }
 
 void expect_numbers(const Session& session, uint64_t begin, uint64_t end) {
@@ -61,8 +66,8 @@ TEST(Record, StacksAreDefinedAndFound) {
   const TemporaryFolder folder;
   ASSERT_EQ(in_child([&] {
               configure(folder, "python,native");
-              record(numbered_event(1), {0x1111, 0, 0});
-              record(numbered_event(2), {0x2222, 0, 0});
+              record_number(1, {0x1111, 0, 0});
+              record_number(2, {0x2222, 0, 0});
               finish_recording();
             }),
             0);
@@ -102,7 +107,7 @@ TEST(Record, ThreadsKeepTheirStreamsApart) {
                 threads.emplace_back([t] {
                   pthread_setname_np(pthread_self(), t == 0 ? "zero" : "one");
                   for (uint64_t i = 0; i < kEach; ++i) {
-                    record(numbered_event(i * 2 + t), {});
+                    record_number(i * 2 + t, {});
                     if (i % 1000 == 0) usleep(2000);
                   }
                 });
@@ -196,7 +201,7 @@ TEST(Record, CallFromASignalHandlerInsideTheRecorderIsCountedAsLost) {
   const TemporaryFolder folder;
   ASSERT_EQ(in_child([&] {
               configure(folder);
-              signal(SIGALRM, [](int) { record(numbered_event(0), {}); });
+              signal(SIGALRM, [](int) { record_number(0, {}); });
               const itimerval every{{0, 200}, {0, 200}};
               record_numbers(1, 2);
               setitimer(ITIMER_REAL, &every, nullptr);

@@ -43,9 +43,9 @@ TEST_F(InterruptedPythonCodes, TheEndOfACodeObject) {
   const char dying = 0;
   const char alive = 0;
   const char again = 0;
-  PythonCode* code = find_or_add_python_code(&dying);
-  PythonCode* other = find_or_add_python_code(&alive);
-  PythonCode* reborn = find_or_add_python_code(&again);
+  KnownPythonCode* code = find_or_add_python_code(&dying);
+  KnownPythonCode* other = find_or_add_python_code(&alive);
+  KnownPythonCode* reborn = find_or_add_python_code(&again);
   const uint32_t other_id = other->id;
   const uint64_t deaths = python_code_deaths.load();
   std::vector<uint32_t> ids(10'000);
@@ -67,7 +67,7 @@ TEST_F(InterruptedPythonCodes, TheEndOfACodeObject) {
 // Two stacks that meet a new code object at the same time must agree on its id.
 TEST_F(InterruptedPythonCodes, TheFirstUseOfACodeObject) {
   const char address = 0;
-  PythonCode* const code = find_or_add_python_code(&address);
+  KnownPythonCode* const code = find_or_add_python_code(&address);
   bury_python_code(&address);
   std::vector<uint32_t> ids(10'000);
   size_t interruptions = 0;

@@ -129,7 +129,7 @@ struct FakeCode {
 TEST_P(EveryVersion, CodeDefinitionHoldsNamesLineAndTable) {
   const FakeCode fake(layout, "step", 17);
   CollectingSink sink;
-  PythonCode* code = find_or_add_python_code(fake.object.address());
+  KnownPythonCode* code = find_or_add_python_code(fake.object.address());
   ASSERT_NE(code, nullptr);
   ASSERT_TRUE(define_python_code(*code, layout, sink));
   ASSERT_TRUE(define_python_code(*code, layout, sink));
@@ -157,7 +157,7 @@ TEST(PythonCodes, DeadAddressGetsANewId) {
   const FakeCode fake(layout, "f", 1);
   CollectingSink sink;
   const void* address = fake.object.address();
-  PythonCode* code = find_or_add_python_code(address);
+  KnownPythonCode* code = find_or_add_python_code(address);
   const uint32_t first_id = code->id;
   ASSERT_TRUE(define_python_code(*code, layout, sink));
   EXPECT_EQ(find_or_add_python_code(address), code);
@@ -169,7 +169,7 @@ TEST(PythonCodes, DeadAddressGetsANewId) {
   bury_python_code(address);  // a code object that no stack had: not counted
   EXPECT_EQ(python_code_deaths.load(), deaths + 1);
 
-  PythonCode* again = find_or_add_python_code(address);
+  KnownPythonCode* again = find_or_add_python_code(address);
   EXPECT_NE(again->id, 0u);
   EXPECT_NE(again->id, first_id);
   EXPECT_FALSE(again->is_defined);
@@ -181,7 +181,7 @@ TEST(PythonCodes, FullRingLeavesTheCodeUndefined) {
   const FakeCode fake(layout, "f", 1);
   CollectingSink sink;
   sink.room = 0;
-  PythonCode* code = find_or_add_python_code(fake.object.address());
+  KnownPythonCode* code = find_or_add_python_code(fake.object.address());
   EXPECT_FALSE(define_python_code(*code, layout, sink));
   sink.room = 1;
   EXPECT_TRUE(define_python_code(*code, layout, sink));

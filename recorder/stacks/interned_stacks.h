@@ -17,7 +17,7 @@ namespace vramscope {
 
 // Belongs to one thread. Allocates in insert() only. When there is no more memory everything is
 // forgotten: stacks then get new ids, which costs definitions and is otherwise harmless.
-class StackTable {
+class InternedStacks {
  public:
   struct Stack {
     Stack* next;
@@ -30,7 +30,7 @@ class StackTable {
     std::span<uint64_t> notes() { return {words() + key_count, note_count}; }
 
    private:
-    friend class StackTable;
+    friend class InternedStacks;
     uint64_t* words() { return reinterpret_cast<uint64_t*>(this + 1); }
     const uint64_t* words() const { return reinterpret_cast<const uint64_t*>(this + 1); }
   };

@@ -1,4 +1,4 @@
-#include "recorder/stacks/stack_table.h"
+#include "recorder/stacks/interned_stacks.h"
 
 #include <algorithm>
 #include <cstring>
@@ -7,7 +7,7 @@
 
 namespace vramscope {
 
-uint64_t StackTable::hash(std::span<const uint64_t> keys) {
+uint64_t InternedStacks::hash(std::span<const uint64_t> keys) {
   // Fibonacci hashing in four independent lanes: one multiplication waits for the last of its lane
   // only, so that four are under way at a time. The high bits carry the mix and are folded down.
   constexpr uint64_t kGoldenRatio = 0x9e3779b97f4a7c15;
@@ -27,7 +27,7 @@ uint64_t StackTable::hash(std::span<const uint64_t> keys) {
   return hash;
 }
 
-StackTable::Stack* StackTable::find(std::span<const uint64_t> keys, uint64_t hash) {
+InternedStacks::Stack* InternedStacks::find(std::span<const uint64_t> keys, uint64_t hash) {
   if (bucket_count_ == 0) return nullptr;
   for (Stack* stack = bucket(hash); stack != nullptr; stack = stack->next) {
     if (stack->hash == hash && stack->key_count == keys.size() &&
@@ -38,8 +38,9 @@ StackTable::Stack* StackTable::find(std::span<const uint64_t> keys, uint64_t has
   return nullptr;
 }
 
-StackTable::Stack* StackTable::insert(std::span<const uint64_t> keys,
-                                      std::span<const uint64_t> notes, uint64_t hash, uint32_t id) {
+InternedStacks::Stack* InternedStacks::insert(std::span<const uint64_t> keys,
+                                              std::span<const uint64_t> notes, uint64_t hash,
+                                              uint32_t id) {
   Stack* stack = allocate(sizeof(Stack) + (keys.size() + notes.size()) * sizeof(uint64_t));
   if (stack == nullptr) return nullptr;
   new (stack) Stack{};
@@ -55,7 +56,7 @@ StackTable::Stack* StackTable::insert(std::span<const uint64_t> keys,
   return stack;
 }
 
-void StackTable::erase(Stack* stack) {
+void InternedStacks::erase(Stack* stack) {
   // Its memory comes back with clear() only: dead stacks are rare, and the table is bounded.
   Stack** link = &bucket(stack->hash);
   while (*link != stack) link = &(*link)->next;
@@ -63,14 +64,14 @@ void StackTable::erase(Stack* stack) {
   --size_;
 }
 
-void StackTable::clear() {
+void InternedStacks::clear() {
   memory_.clear();
   buckets_ = nullptr;
   bucket_count_ = size_ = 0;
 }
 
 // Memory for one more stack, and a bucket for it; the second try has forgotten everything.
-StackTable::Stack* StackTable::allocate(size_t bytes) {
+InternedStacks::Stack* InternedStacks::allocate(size_t bytes) {
   for (int round = 0; round < 2; ++round) {
     if (size_ < bucket_count_ || bucket_count_ == kMaxBuckets || grow_buckets()) {
       if (void* memory = memory_.allocate(bytes)) return static_cast<Stack*>(memory);
@@ -80,7 +81,7 @@ StackTable::Stack* StackTable::allocate(size_t bytes) {
   return nullptr;
 }
 
-bool StackTable::grow_buckets() {
+bool InternedStacks::grow_buckets() {
   const size_t count = bucket_count_ == 0 ? kFirstBuckets : bucket_count_ * 2;
   auto* grown = static_cast<Stack**>(memory_.allocate(count * sizeof(void*)));
   if (grown == nullptr) return false;
