@@ -39,6 +39,8 @@ class Worker:
         command = [PYTHON, script, *arguments]
         environment = clean_environment() if ENVIRONMENT is None else dict(ENVIRONMENT)
         environment["BENCH_HISTORY"] = mode.history
+        # One seed for all: where Python's dicts put their entries changes its speed by more than we look for.
+        environment["PYTHONHASHSEED"] = "0"
         if mode.stacks:
             folder = sessions / mode.name.replace(" ", "-")
             options = [*(["--simulate", GPU] if GPU else []), "--stacks", mode.stacks, "-o", folder]
