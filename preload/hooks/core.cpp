@@ -18,13 +18,18 @@ constexpr void (*kFamilies[])(void** wrappers) = {
     attach_pytorch_hooks,   attach_step_hooks,
 };
 
-bool prepare(const ShimServices* shim) {
+// Takes the dynamic linker's lock, so no other one may be held: a constructor that makes CUDA calls
+// holds that lock, and may wait for ours. Threads that come here at once write the same values.
+void look_around(const ShimServices* shim) {
   set_shim_services(shim);
-  set_api_names(kApiNames, kApiCount);
-  set_thread_listener(after_first_event);
   find_pytorch();
   static_assert(sizeof(code_unloads) == sizeof(uint64_t));
   shim->watch_unloads(reinterpret_cast<uint64_t*>(&code_unloads));
+}
+
+bool prepare_recorder() {
+  set_api_names(kApiNames, kApiCount);
+  set_thread_listener(after_first_event);
   return true;
 }
 
@@ -36,7 +41,8 @@ bool prepare(const ShimServices* shim) {
 extern "C" [[gnu::visibility("default")]] int vramscope_core_attach(const ShimServices* shim,
                                                                     void** wrappers) {
   if (shim->table_id != kHookTableId || shim->row_count != kApiCount) return 1;
-  [[maybe_unused]] static const bool prepared = prepare(shim);
+  look_around(shim);
+  [[maybe_unused]] static const bool prepared = prepare_recorder();
   for (const auto attach : kFamilies) attach(wrappers);
   return 0;
 }

@@ -5,7 +5,7 @@
 namespace vramscope {
 namespace {
 
-const ShimServices* services = nullptr;
+std::atomic<const ShimServices*> services = nullptr;
 
 using GetDevice = CUresult (*)(CUdevice*);
 using GetStreamDevice = CUresult (*)(CUstream, CUdevice*);
@@ -37,11 +37,11 @@ bool is_default(CUstream stream) {
 }  // namespace
 
 void set_shim_services(const ShimServices* shim) {
-  services = shim;
+  services.store(shim, std::memory_order_relaxed);
   find_get_device();
 }
 
-const ShimServices& shim_services() { return *services; }
+const ShimServices& shim_services() { return *services.load(std::memory_order_relaxed); }
 
 int8_t current_device() {
   const GetDevice get = find_get_device();
