@@ -1,7 +1,6 @@
 #include "recorder/stacks/interned_stacks.h"
 
 #include <algorithm>
-#include <cstring>
 #include <new>
 #include <utility>
 
@@ -31,7 +30,7 @@ InternedStacks::Stack* InternedStacks::find(std::span<const uint64_t> keys, uint
   if (bucket_count_ == 0) return nullptr;
   for (Stack* stack = bucket(hash); stack != nullptr; stack = stack->next) {
     if (stack->hash == hash && stack->key_count == keys.size() &&
-        std::memcmp(stack->words(), keys.data(), keys.size_bytes()) == 0) {
+        std::ranges::equal(stack->keys(), keys)) {
       return stack;
     }
   }

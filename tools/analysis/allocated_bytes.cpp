@@ -7,10 +7,11 @@ namespace vramscope {
 namespace {
 
 // A trace made from a session keeps its books: what is freed was allocated.
-int64_t change(const TraceEvent& event) {
+// Modulo 2^64, as the sizes in a damaged file may be.
+uint64_t change(const TraceEvent& event) {
   if (event.outside) return 0;
-  if (event.action == Action::kAlloc) return static_cast<int64_t>(event.size);
-  if (event.action == Action::kFreeRequested) return -static_cast<int64_t>(event.size);
+  if (event.action == Action::kAlloc) return event.size;
+  if (event.action == Action::kFreeRequested) return -event.size;
   return 0;
 }
 
@@ -30,17 +31,17 @@ size_t AllocatedBytes::index_of(size_t events) const {
 
 void AllocatedBytes::walk(const DeviceTrace& trace) {
   levels_.emplace_back();
-  int64_t now = 0;
+  uint64_t now = 0;
   int64_t peak = 0;
   size_t done = 0;
   for (const size_t point : points_) {
     for (; done < std::min(point, trace.events.size()); ++done) {
       now += change(trace.events[done]);
-      peak = std::max(peak, now);
+      peak = std::max(peak, static_cast<int64_t>(now));
     }
     if (!at_point_.empty()) levels_[0].push_back(static_cast<uint64_t>(peak));
-    at_point_.push_back(static_cast<uint64_t>(now));
-    peak = now;
+    at_point_.push_back(now);
+    peak = static_cast<int64_t>(now);
   }
 }
 

@@ -51,7 +51,7 @@ void CuptiAuditor::apply(const Event& event) {
 void CuptiAuditor::count(const Event& event, bool is_release, int64_t sign) {
   Balance& balance = (is_release ? released_ : allocated_)[event.address];
   balance.operations += sign;
-  if (!is_release) balance.bytes += sign * static_cast<int64_t>(event.size);
+  if (!is_release) balance.bytes += static_cast<uint64_t>(sign) * event.size;
 }
 
 std::optional<CuptiAudit> CuptiAuditor::result() const {
@@ -63,8 +63,8 @@ std::optional<CuptiAudit> CuptiAuditor::result() const {
       if (balance.operations < 0) audit.cupti_only += static_cast<uint64_t>(-balance.operations);
       if (balance.operations == 0 && balance.bytes != 0) ++audit.sizes_differ;
       if (balance.operations != 0 || balance.bytes != 0) {
-        audit.differences.push_back(
-            {address, balances == &released_, balance.operations, balance.bytes});
+        audit.differences.push_back({address, balances == &released_, balance.operations,
+                                     static_cast<int64_t>(balance.bytes)});
       }
     }
   }

@@ -45,10 +45,11 @@ class CuptiAuditor {
   std::optional<CuptiAudit> result() const;
 
  private:
-  // Of one address: how often the hooks saw it minus how often CUPTI did; the same of the bytes.
+  // Of one address: how often the hooks saw it minus how often CUPTI did; the same of the bytes,
+  // modulo 2^64.
   struct Balance {
     int64_t operations = 0;
-    int64_t bytes = 0;
+    uint64_t bytes = 0;
   };
   using Balances = std::unordered_map<uint64_t, Balance>;
 
