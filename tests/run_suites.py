@@ -2,23 +2,23 @@
 
 Usage: run_suites.py [SUITE...]    all if none is named. Called by scripts/test.
 
-Each suite leaves a JUnit file in build/test-results/, which is what is counted. The last line is
-`N passed, N failed`; the exit status is 1 if anything failed, or if a suite did not run to its end.
+Each suite leaves a JUnit file in build/test-results/, which is what is counted; of a build with a sanitizer, each of
+its reports counts as a failure too. The last line is `N passed, N failed`; the exit status is 1 if anything failed, or
+if a suite did not run to its end.
 """
 
 import os
-import pathlib
 import shutil
 import subprocess
 import sys
 import time
 import xml.etree.ElementTree
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-BUILD = ROOT / "build" / "release"
-RESULTS = ROOT / "build" / "test-results"
-ARTIFACTS = ROOT / "build" / "test-artifacts"
+from support import sanitizer
+from support.paths import ARTIFACTS, BUILD, RESULTS, ROOT
+
 SUITE_TIMEOUT_S = 3600
+SHOWN_REPORT_CHARACTERS = 4000
 
 
 def meson_suite(name):
@@ -73,6 +73,14 @@ def run(name):
     return passed, failed
 
 
+def count_sanitizer_reports():
+    """(0, failed): a process that reported may have been one whose end no test looks at."""
+    reports = sanitizer.reports()
+    for report in reports:
+        print(f"\n== {report}\n{report.read_text(errors='replace')[:SHOWN_REPORT_CHARACTERS]}")
+    return 0, len(reports)
+
+
 def main():
     chosen = sys.argv[1:] or list(SUITES)
     unknown = [name for name in chosen if name not in SUITES]
@@ -81,7 +89,10 @@ def main():
     RESULTS.mkdir(parents=True, exist_ok=True)
     if not sys.argv[1:]:
         shutil.rmtree(ARTIFACTS, ignore_errors=True)
+    if sanitizer.IS_SANITIZED:
+        sanitizer.start_reports()
     totals = [run(name) for name in SUITES if name in chosen]
+    totals.append(count_sanitizer_reports())
     passed, failed = (sum(column) for column in zip(*totals))
     print(f"\n{passed} passed, {failed} failed")
     return 1 if failed else 0

@@ -8,6 +8,7 @@ import pytest
 from support.command import run_command, vramscope_ok
 from support.driver_log import assert_same_calls, parse
 from support.paths import BUILD, PRELOAD_LIBRARY
+from support.sanitizer import not_sanitized
 from support.simulation import preload_environment
 
 EDGES = BUILD / "tests" / "integration" / "edges"
@@ -59,6 +60,7 @@ def test_constructors_and_destructors_of_others_are_recorded(is_first, tmp_path)
     assert_same_calls(run.dump(), run.log.read_text())
 
 
+@not_sanitized(reason="a sanitizer refuses RTLD_DEEPBIND")
 def test_what_passes_us_is_said_in_one_line(tmp_path):
     run = Run([EDGES / "edge_program", "deepbind"], tmp_path)
     (line,) = run.watched.stderr.splitlines()
@@ -68,6 +70,7 @@ def test_what_passes_us_is_said_in_one_line(tmp_path):
     assert run.plain.stderr == ""
 
 
+@not_sanitized(reason="a sanitizer refuses RTLD_DEEPBIND")
 @pytest.mark.parametrize("log, lines", [("warn", 1), ("off", 0)])
 def test_it_is_said_where_everything_passes_us(log, lines, tmp_path):
     run = Run([EDGES / "edge_program", "deepbind-only"], tmp_path, VRAMSCOPE_LOG=log)
@@ -76,6 +79,7 @@ def test_it_is_said_where_everything_passes_us(log, lines, tmp_path):
     assert not run.session.exists()
 
 
+@not_sanitized(reason="a sanitizer's own dlopen is the caller")
 def test_dlopen_still_follows_its_callers_runpath():
     command = ["python3", "-c", f"import ctypes; print(ctypes.CDLL('{EDGES}/librunpath_library.so').find_neighbour())"]
     alone = run_command(command)

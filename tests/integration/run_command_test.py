@@ -10,6 +10,7 @@ import pytest
 
 from support.command import clean_environment, vramscope
 from support.paths import PRELOAD_LIBRARY, ROOT, TOOL
+from support.sanitizer import runtime
 
 ALLOCATE = ROOT / "tests" / "integration" / "allocate.py"
 SHOW_WORDS = "import sys; print(sys.argv[1:])"
@@ -124,7 +125,8 @@ def test_own_preload_is_kept_in_front(tmp_path):
     job = "import os; print(os.environ['LD_PRELOAD'])"
     environment = {"LD_PRELOAD": "libm.so.6 libdl.so.2"}
     result = vramscope("run", "-o", tmp_path, "--", sys.executable, "-c", job, environment=environment)
-    assert result.stdout == f"libm.so.6:libdl.so.2:{PRELOAD_LIBRARY}\n", result.describe()
+    expected = ":".join([*runtime(), "libm.so.6", "libdl.so.2", str(PRELOAD_LIBRARY)])
+    assert result.stdout == f"{expected}\n", result.describe()
 
 
 def test_disabled_job_is_simulated_and_not_recorded(tmp_path):

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from support.command import vramscope_ok
+from support.command import clean_environment, vramscope_ok
 from support.driver_log import assert_same_calls
 from support.job import COMMANDED, Job
 from support.paths import BUILD
@@ -70,7 +70,7 @@ def test_full_disk_is_a_warning_and_losses_are_counted(launch, tmp_path):
 
 def test_limit_of_a_files_size_is_named(tmp_path):
     limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))  # noqa: E731
-    environment = preload_environment(tmp_path / "out" / "%p")
+    environment = clean_environment(preload_environment(tmp_path / "out" / "%p"))
     result = subprocess.run(
         [sys.executable, COMMANDED], env=environment, input="alloc 3 4096\n", capture_output=True, text=True, preexec_fn=limit
     )

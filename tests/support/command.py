@@ -5,6 +5,7 @@ import os
 import subprocess
 
 from support.paths import TOOL
+from support.sanitizer import preload_runtime
 
 DEFAULT_TIMEOUT_S = 300
 FOREIGN_VARIABLES = ("VRAMSCOPE_", "PYTORCH_", "CUDA_", "NVTX_", "LD_", "TORCH", "PYTHON", "RANK", "SLURM_", "OMPI_", "PMI_")
@@ -22,7 +23,7 @@ class Result:
 
 def clean_environment(extra=None):
     kept = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN_VARIABLES)}
-    return {**kept, **(extra or {})}
+    return preload_runtime({**kept, **(extra or {})})
 
 
 def run_command(command, environment=None, timeout=DEFAULT_TIMEOUT_S, cwd=None):

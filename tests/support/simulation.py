@@ -1,10 +1,10 @@
 """The simulated GPU without `vramscope run`: what a job sees that preloads the profiler by itself."""
 
 import functools
-import os
 
 from support.command import clean_environment, vramscope_ok
 from support.paths import PRELOAD_LIBRARY
+from support.sanitizer import runtime
 
 
 @functools.cache
@@ -15,7 +15,8 @@ def simulation_variables(gpu):
     outside = clean_environment()
     added = {name: value for name, value in seen.items() if outside.get(name) != value}
     kept = {name: value for name, value in added.items() if not name.startswith("VRAMSCOPE_") or "_SIM_" in name}
-    libraries = [name for name in kept["LD_PRELOAD"].split(":") if os.path.basename(name) != PRELOAD_LIBRARY.name]
+    left_out = {str(PRELOAD_LIBRARY), *runtime()}
+    libraries = [name for name in kept["LD_PRELOAD"].split(":") if name not in left_out]
     return {**kept, "LD_PRELOAD": ":".join(libraries)}
 
 
