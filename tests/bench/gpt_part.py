@@ -8,7 +8,7 @@ from workers import PLAIN, Mode, alternate
 BOTH = Mode("vramscope", stacks="python,native")
 ALL = Mode("PyTorch, all", history="all")
 LAYERS = 20
-PROCESSES, ROUNDS = 5, 30  # where a process lies in memory changes its speed by more than we look for
+PROCESSES, ROUNDS = 14, 8  # where a process lies in memory changes its speed by more than we look for
 
 
 WALL, CPU = 0, 1  # what a job answers
