@@ -28,5 +28,6 @@ RunCommand define_report_command(CLI::App& app);    // report_command.cpp
 RunCommand define_snapshot_command(CLI::App& app);  // snapshot_command.cpp
 RunCommand define_dump_command(CLI::App& app);      // dump_command.cpp
 RunCommand define_recover_command(CLI::App& app);   // recover_command.cpp
+RunCommand define_replay_command(CLI::App& app);    // replay_command.cpp
 
 }  // namespace vramscope

@@ -20,6 +20,8 @@ constexpr Command kCommands[] = {
     {"report", "what filled the GPU, when and from which line", define_report_command},
     {"snapshot", "write a snapshot for PyTorch's memory_viz", define_snapshot_command},
     {"dump", "print the recorded calls, one a line", define_dump_command},
+    {"replay", "the same job with other allocator settings, or on another card",
+     define_replay_command},
     {"recover", "complete the sessions that killed processes left", define_recover_command},
 };
 
