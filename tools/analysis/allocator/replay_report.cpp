@@ -1,6 +1,7 @@
 #include "tools/analysis/allocator/replay_report.h"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 
 #include "tools/model/heap.h"
@@ -44,10 +45,13 @@ std::vector<uint32_t> ends_of_steps(const ProcessRecording& process, const Devic
   return events;
 }
 
-// Those that fit come first, then those that reserve least and call the driver least.
+// Those that fit come first, then those that fail latest; then those that reserve least and call
+// the driver least.
 bool is_better(const ReplayRow& a, const ReplayRow& b) {
   const auto rank = [](const ReplayRow& row) {
-    return std::tuple(row.result.failure.has_value(), row.result.peak_device_bytes,
+    const auto& failure = row.result.failure;
+    const uint64_t missed = failure ? std::numeric_limits<uint32_t>::max() - failure->event : 0;
+    return std::tuple(failure.has_value(), missed, row.result.peak_device_bytes,
                       row.result.end.driver_calls());
   };
   return rank(a) < rank(b);
