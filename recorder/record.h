@@ -46,7 +46,10 @@ enum class RecordKind : uint8_t {
   // bytes allocated after it, as the framework counts them.
   kBlockAlloc = 32,  // handle: the request in bytes, 0 if unknown; stream: the thread's current one
   kBlockFree = 33,   // stream 0: it is that of the allocation
-  kBlockOom = 34,    // size: the request that failed; address 0
+  kBlockOom = 34,    // size: the request that failed; address: free bytes, as of refused calls
+  // size: bytes of the device's blocks that were given back and that a stream still uses, after the
+  // block event that follows. Recorded where that changed; no stacks, no api.
+  kBlockPending = 35,
 
   // The audit by CUPTI (VRAMSCOPE_CUPTI=1): its account of memory, beside the hooks'. Times are
   // those of the delivery, which comes later. No stacks, no api.
@@ -67,7 +70,8 @@ enum class RecordKind : uint8_t {
   kScope = 45,
 
   // The driver's calls. address, size, stream, handle: as named for each; 0 where a call has none.
-  // Failed calls are recorded too (result != 0) and never counted.
+  // Failed calls are recorded too (result != 0) and never counted. extra of calls that were refused
+  // for lack of memory: the device's free bytes just after + 1, 0 if not known.
   kDeviceAlloc = 48,   // address, size (pitch * height for cuMemAllocPitch)
   kDeviceFree = 49,    // address (of linear, managed and stream-ordered memory alike)
   kManagedAlloc = 50,  // address, size
@@ -92,7 +96,8 @@ enum class RecordKind : uint8_t {
   kHostUnregister = 68,   // address
   kArrayCreate = 69,      // handle: array; size: bytes if the format is known
   kArrayDestroy = 70,     // handle
-  kContextCreate = 71,    // handle: context (retain of a primary context too)
+  kContextCreate = 71,    // handle: context (retain of a primary context too); extra: the device's
+                          // bytes in all, 0 if not known
   kContextDestroy = 72,   // handle (release and reset of a primary context too)
   kModuleLoad = 73,       // handle: module or library
   kModuleUnload = 74,     // handle

@@ -143,6 +143,16 @@ Event block_event(RecordKind kind, Api api, Device device, uint64_t size, size_t
   return event;
 }
 
+// To be recorded before `event`, at its time.
+[[gnu::cold, gnu::noinline]] void record_pending_frees(const Event& event, uint64_t bytes) {
+  Event pending{};
+  pending.kind = RecordKind::kBlockPending;
+  pending.device = event.device;
+  pending.ticks = event.ticks;
+  pending.size = bytes;
+  record_plain(pending);
+}
+
 [[gnu::hot]] void report_usage(void* address, int64_t size, size_t total_allocated,
                                size_t total_reserved, Device device) {
   auto* real = pytorch.report_usage.load(std::memory_order_relaxed);
@@ -160,6 +170,8 @@ Event block_event(RecordKind kind, Api api, Device device, uint64_t size, size_t
   event.address = bits(address);
   event.ticks = frees ? ticks_before : now_ticks();
   if (!frees) event.handle = requested_bytes({device.index, event.size, total_reserved});
+  if (const auto bytes = changed_pending_bytes(event.device)) [[unlikely]]
+    record_pending_frees(event, *bytes);
   record(event, caller_of(__builtin_frame_address(0)));
   errno = real_errno;
 }
@@ -171,7 +183,10 @@ void report_out_of_memory(int64_t size, size_t total_allocated, size_t total_res
   const int real_errno = errno;
   Event event = block_event(RecordKind::kBlockOom, kOutOfMemoryApi, device,
                             static_cast<uint64_t>(size), total_allocated, total_reserved);
+  event.address = free_bytes_plus_one();
   event.ticks = now_ticks();
+  if (const auto bytes = changed_pending_bytes(event.device)) [[unlikely]]
+    record_pending_frees(event, *bytes);
   record(event, caller_of(__builtin_frame_address(0)));
   errno = real_errno;
 }

@@ -37,6 +37,9 @@ struct DeviceRequests {
   enum class State : uint8_t { kNew, kFollowed, kUnknown } state = State::kNew;
   const Stat* allocations = nullptr;
   const Stat* requested = nullptr;
+  const Stat* allocated_bytes = nullptr;
+  const Stat* active_bytes = nullptr;
+  int64_t last_pending = 0;
   int64_t last_allocations = 0;
   int64_t last_requested = 0;
 };
@@ -83,6 +86,10 @@ bool find_statistics(uint64_t object, const AllocatedBlock& block, DeviceRequest
     if (!requested) continue;
     device.allocations = reinterpret_cast<const Stat*>(object + row * kWord);
     device.requested = reinterpret_cast<const Stat*>(object + *requested * kWord);
+    device.allocated_bytes =
+        reinterpret_cast<const Stat*>(object + (row + kAllocatedBytes) * kWord);
+    device.active_bytes =
+        reinterpret_cast<const Stat*>(object + (*requested - kFromActiveToRequested) * kWord);
     return true;
   }
   return false;
@@ -131,6 +138,17 @@ void follow_requests_of(const void* const* allocator) {
   device.last_requested = requested;
   const bool fits = request >= 0 && static_cast<uint64_t>(request) <= block.block_bytes;
   return (was_reset || is_next) && fits ? static_cast<uint64_t>(request) : 0;
+}
+
+std::optional<uint64_t> changed_pending_bytes(int index) {
+  if (index < 0 || static_cast<size_t>(index) >= kMostDevices) return std::nullopt;
+  DeviceRequests& device = devices[static_cast<size_t>(index)];
+  if (device.state != DeviceRequests::State::kFollowed) return std::nullopt;
+  const int64_t pending = device.active_bytes->current - device.allocated_bytes->current;
+  if (pending == device.last_pending || pending < 0) [[likely]]
+    return std::nullopt;
+  device.last_pending = pending;
+  return static_cast<uint64_t>(pending);
 }
 
 }  // namespace vramscope

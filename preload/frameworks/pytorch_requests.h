@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace vramscope {
 
@@ -29,5 +30,9 @@ struct AllocatedBlock {
 // native allocator, in its order, under its mutex of the device, which is what guards our state.
 // The first call of a device searches; the others read two words.
 uint64_t requested_bytes(const AllocatedBlock& block);
+
+// Bytes of the device's blocks that were given back and that a stream still uses, where they have
+// changed since the last call. To be called under the mutex too, after an event of the device.
+std::optional<uint64_t> changed_pending_bytes(int device);
 
 }  // namespace vramscope

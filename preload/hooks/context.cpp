@@ -16,6 +16,7 @@ bool is_ordinal(CUdevice device) { return device >= 0 && device < kMaxDevices; }
 void describe_creation(DriverCall& call, CUcontext* context, CUdevice device) {
   call.event.device = static_cast<int8_t>(device);
   call.event.handle = call.output(context);
+  if (call.succeeded()) call.event.extra = total_bytes_of(call.event.device);
 }
 
 constexpr auto kCreate = [](DriverCall& call, CUcontext* context, unsigned, CUdevice device) {

@@ -34,6 +34,13 @@ int8_t device_of(CUstream stream);
 // The device that a location names; kNoDevice for host memory of any kind.
 int8_t device_of(const CUmemLocation& location);
 
+// Bytes of the current context's device that are free, + 1; 0 if the driver does not tell. Legal
+// during stream capture.
+uint64_t free_bytes_plus_one();
+
+// Bytes of a device in all; 0 if the driver does not tell.
+uint64_t total_bytes_of(int8_t device);
+
 // How a frame begins with -fno-omit-frame-pointer, on x86-64 and aarch64 alike.
 struct Frame {
   uintptr_t frame_pointer;
@@ -79,6 +86,11 @@ class DriverCall {
   template <typename T>
   const T* input(const T* where) const {
     return succeeded() || event.result == CUDA_ERROR_OUT_OF_MEMORY ? where : nullptr;
+  }
+
+  // The driver refused it for lack of memory: what the device had left.
+  void note_free_bytes() {
+    if (event.device == current_device()) event.extra = free_bytes_plus_one();
   }
 
   // This call has nothing to do with memory after all.

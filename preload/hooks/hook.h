@@ -42,6 +42,8 @@ struct Hook<kHookedApi, kKind, kTicks, kDescribe, CUresult(Arguments...)> {
     if constexpr (kTicks == Ticks::kAfterCall) call.event.ticks = now_ticks();
     call.event.result = result;
     kDescribe(call, arguments...);
+    if (result == CUDA_ERROR_OUT_OF_MEMORY) [[unlikely]]
+      call.note_free_bytes();
     if (!call.is_skipped()) record(call.event, caller_of(__builtin_frame_address(0)));
     errno = driver_errno;
     return result;

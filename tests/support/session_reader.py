@@ -26,7 +26,7 @@ STORED, ZSTD = 0, 1
 THREAD, API, MODULE_KIND, NATIVE_STACK, PYTHON_CODE, PYTHON_STACK = 1, 2, 3, 4, 5, 6
 FIRST_EVENT = BLOCK_ALLOC = 32
 BLOCK_FREE, BLOCK_OOM = 33, 34
-MARKS = range(36, 48)  # and CUPTI's records: no calls of the program
+MARKS = range(35, 48)  # with pending frees and CUPTI's records: no calls of the program
 
 Event = collections.namedtuple(
     "Event", "kind device api result ticks address size stream handle extra python_stack native_stack thread_id"

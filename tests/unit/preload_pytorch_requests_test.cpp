@@ -101,6 +101,22 @@ TEST(PreloadPyTorchRequests, AreFoundInTheLayoutWithoutPools) { expect_requests<
 
 TEST(PreloadPyTorchRequests, AreFoundInTheLayoutWithPools) { expect_requests<40>(1); }
 
+TEST(PreloadPyTorchRequests, FreesThatAStreamDelaysAreToldOnceEach) {
+  Followed followed(7, 4096);
+  auto& device = followed.device;
+  EXPECT_EQ(changed_pending_bytes(7), std::nullopt);
+  device.allocate(1024, 1000);
+  requested_bytes({7, 1024, 4096});
+  EXPECT_EQ(changed_pending_bytes(7), std::nullopt);
+  device.allocated_bytes[0].current -= 1024;  // given back; active still
+  EXPECT_EQ(changed_pending_bytes(7), 1024u);
+  EXPECT_EQ(changed_pending_bytes(7), std::nullopt);
+  device.active_bytes[0].current -= 1024;
+  EXPECT_EQ(changed_pending_bytes(7), 0u);
+  EXPECT_EQ(changed_pending_bytes(7), std::nullopt);
+  EXPECT_EQ(changed_pending_bytes(-1), std::nullopt);
+}
+
 TEST(PreloadPyTorchRequests, AreUnknownForOneBlockAfterAnUnseenOne) {
   Followed followed(2, 4096);
   auto& device = followed.device;

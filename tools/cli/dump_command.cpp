@@ -67,7 +67,8 @@ void dump_session(SessionStream& stream, const DumpOptions& options) {
   const Session& session = stream.session();
   while (const SessionEvent* recorded = stream.next()) {
     const auto& [event, thread] = *recorded;
-    if (is_mark(event.kind) || is_cupti(event.kind)) continue;
+    if (is_mark(event.kind) || is_cupti(event.kind) || event.kind == RecordKind::kBlockPending)
+      continue;
     const char* block = block_name(event.kind);
     if (block != nullptr && !options.blocks) continue;
     Line line;
