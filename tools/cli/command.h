@@ -25,6 +25,7 @@ struct Command {
 
 RunCommand define_run_command(CLI::App& app);       // run_command.cpp
 RunCommand define_report_command(CLI::App& app);    // report_command.cpp
+RunCommand define_summary_command(CLI::App& app);   // summary_command.cpp
 RunCommand define_snapshot_command(CLI::App& app);  // snapshot_command.cpp
 RunCommand define_dump_command(CLI::App& app);      // dump_command.cpp
 RunCommand define_recover_command(CLI::App& app);   // recover_command.cpp

@@ -18,6 +18,7 @@ constexpr int kUsageStatus = 2;
 constexpr Command kCommands[] = {
     {"run", "run a program and record its GPU memory", define_run_command},
     {"report", "what filled the GPU, when and from which line", define_report_command},
+    {"summary", "what torch.cuda.memory_summary shows, at any moment", define_summary_command},
     {"snapshot", "write a snapshot for PyTorch's memory_viz", define_snapshot_command},
     {"dump", "print the recorded calls, one a line", define_dump_command},
     {"replay", "the same job with other allocator settings, or on another card",

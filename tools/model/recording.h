@@ -58,6 +58,7 @@ struct HeapLayout {
 
 struct DeviceTrace {
   int device = 0;
+  uint64_t capacity_bytes = 0;  // of the device; 0: not in the recording
   TraceEvents events;
   // Fields of events that are kept for writing them again (user_metadata...): dicts; [0]: none.
   std::vector<Value> extras = std::vector<Value>(1);
@@ -100,6 +101,23 @@ struct NamedRange {
   Moment end;
 };
 
+// A request that found no memory: by the driver (then it may have been made again and served) or by
+// the framework, which raised an error (an `oom` event of the trace).
+struct FailedRequest {
+  int device = 0;
+  size_t event = 0;  // so many events of the device's trace come before; an `oom` is this one
+  bool is_oom = false;
+  bool by_caching_allocator = false;  // of the process, which tries again after it freed its cache
+  uint64_t size = 0;
+  std::optional<uint64_t> free_bytes;  // of the device, just after
+  uint64_t known_bytes = 0;            // taken from the driver then, in the process's trace
+  uint64_t stream = 0;
+  uint32_t thread = 0;
+  StringId owner = 0;  // the library that asked the driver
+  StackId stack = 0;
+  int64_t time_us = 0;
+};
+
 // A named span of time, as PyTorch records optimizer steps and record_function ranges.
 struct Annotation {
   std::string name;
@@ -135,7 +153,8 @@ struct ProcessRecording {
   std::vector<DeviceTrace> devices;  // by ordinal; in pickles every ordinal below the highest used
 
   std::optional<CuptiAudit> cupti_audit;
-  std::vector<NamedRange> ranges;  // by begin; of sessions only
+  std::vector<FailedRequest> failed_requests;  // by time; of sessions only
+  std::vector<NamedRange> ranges;              // by begin; of sessions only
   std::vector<Annotation> annotations;
   Value allocator_settings;
 };

@@ -7,6 +7,7 @@
 #include "tools/model/driver_memory.h"
 #include "tools/model/mapped_ranges.h"
 #include "tools/model/memory_kinds.h"
+#include "tools/model/pending_frees.h"
 #include "tools/model/session_marks.h"
 #include "tools/model/session_stacks.h"
 #include "tools/model/trace_builder.h"
@@ -45,9 +46,10 @@ class SessionRecorder {
     for (auto& [thread, range] : ranges_) finish(range);
     marks_.finish(moment());
     process_.kinds = kinds_.uses();
-    for (auto& [device, builder] : builders_) {
-      process_.repairs += builder.repairs();
-      process_.devices.push_back(builder.take());
+    for (auto& [device, writer] : devices_) {
+      process_.repairs += writer.builder.repairs();
+      process_.devices.push_back(writer.builder.take());
+      process_.devices.back().capacity_bytes = capacities_[device];
     }
   }
 
@@ -58,6 +60,13 @@ class SessionRecorder {
     int device = 0;
     UnitId unit = kNoUnit;
     TraceEvent event;
+  };
+
+  struct DeviceWriter {
+    DeviceWriter(int device, bool may_have_holes) : builder(device, may_have_holes) {}
+
+    TraceBuilder builder;
+    PendingFrees frees{builder};
   };
 
   // Frees do not say of which device: addresses are unique over all of them.
@@ -72,14 +81,18 @@ class SessionRecorder {
     const auto given_back = kind_count_.apply(event);
     mapped_.apply(event);
     switch (event.kind) {
+      case RecordKind::kBlockPending:
+        return writer(event.device).frees.tell(event.size);
       case RecordKind::kBlockAlloc:
-        builder(event.device).alloc(block_event(recorded));
-        return compare_counters(event);
+        return alloc_block(recorded);
       case RecordKind::kBlockFree:
-        builder(event.device).free(trace_event(recorded));
+        writer(event.device).frees.give_back(trace_event(recorded));
         return compare_counters(event);
       case RecordKind::kBlockOom:
-        return add_oom(recorded);
+        return add_oom(recorded, event.address);
+      case RecordKind::kContextCreate:
+        if (event.extra != 0) capacities_[event.device] = event.extra;
+        return;
       case RecordKind::kDeviceAlloc:
       case RecordKind::kManagedAlloc:
       case RecordKind::kAsyncAlloc:
@@ -109,19 +122,20 @@ class SessionRecorder {
     return given_back == MemoryKind::kImported || given_back == MemoryKind::kGraphNode;
   }
 
-  TraceBuilder& builder(int device) {
+  DeviceWriter& writer(int device) {
     const bool may_have_holes = session_.lost_events > 0 || !session_.complete;
-    return builders_.try_emplace(std::max(device, 0), std::max(device, 0), may_have_holes)
+    return devices_.try_emplace(std::max(device, 0), std::max(device, 0), may_have_holes)
         .first->second;
   }
+  TraceBuilder& builder(int device) { return writer(device).builder; }
 
   // After the last event that was applied.
   Moment moment() {
     Moment moment;
     moment.time_us = session_.unix_ns(last_ticks_) / 1000;
-    for (const auto& [device, builder] : builders_) {
+    for (const auto& [device, writer] : devices_) {
       moment.events.resize(static_cast<size_t>(device));
-      moment.events.push_back(builder.event_count());
+      moment.events.push_back(writer.builder.event_count());
     }
     return moment;
   }
@@ -143,6 +157,14 @@ class SessionRecorder {
     TraceEvent event = trace_event(recorded);
     event.requested_bytes = recorded.event.handle;
     return event;
+  }
+
+  void alloc_block(const SessionEvent& recorded) {
+    DeviceWriter& device = writer(recorded.event.device);
+    const TraceEvent event = block_event(recorded);
+    device.frees.alloc(event);
+    device.builder.alloc(event);
+    compare_counters(recorded.event);
   }
 
   TraceEvent segment_event(const SessionEvent& recorded, UnitId id) {
@@ -193,8 +215,12 @@ class SessionRecorder {
     allocations_.erase(address);
     TraceEvent event = trace_event(recorded);
     event.address = address;
-    if (allocation.is_block) builder(allocation.device).free(event);
-    builder(allocation.device).segment_free(event);
+    DeviceWriter& device = writer(allocation.device);
+    if (allocation.is_block) device.builder.free(event);
+    const auto segment = device.builder.heap().segments().find(address);
+    if (segment != device.builder.heap().segments().end()) event.size = segment->second.size;
+    device.frees.segment_goes(event);
+    device.builder.segment_free(event);
   }
 
   void map(const SessionEvent& recorded, UnitId unit) {
@@ -253,25 +279,57 @@ class SessionRecorder {
 
   void finish(PendingRange& range) {
     if (range.kind == RecordKind::kMap) builder(range.device).segment_map(range.event);
-    if (range.kind == RecordKind::kUnmap) builder(range.device).segment_unmap(range.event);
+    if (range.kind == RecordKind::kUnmap) {
+      writer(range.device).frees.segment_goes(range.event);
+      builder(range.device).segment_unmap(range.event);
+    }
     range.kind = RecordKind::kPadding;
   }
 
-  void add_oom(const SessionEvent& recorded) {
+  void add_oom(const SessionEvent& recorded, uint64_t free_bytes_plus_one) {
+    DeviceWriter& device = writer(recorded.event.device);
     TraceEvent event = trace_event(recorded);
-    event.address = 0;  // the device's free bytes, which nobody asked for
-    builder(recorded.event.device).oom(event);
+    FailedRequest& failure = add_failure(recorded, free_bytes_plus_one);
+    failure.is_oom = true;
+    event.address = failure.free_bytes.value_or(0);
+    device.frees.oom(event);
+    failure.event = device.builder.event_count();
+    device.builder.oom(event);
+  }
+
+  FailedRequest& add_failure(const SessionEvent& recorded, uint64_t free_bytes_plus_one) {
+    const TraceEvent event = trace_event(recorded);
+    const Owner& owner = owners_.of(recorded.event.native_stack);
+    FailedRequest& failure = process_.failed_requests.emplace_back();
+    failure.device = std::max<int>(recorded.event.device, 0);
+    failure.event = builder(failure.device).event_count();
+    failure.size = event.size;
+    if (free_bytes_plus_one != 0) failure.free_bytes = free_bytes_plus_one - 1;
+    const HeapCounters& heap = builder(failure.device).heap().counters();
+    failure.known_bytes = heap.reserved_bytes + heap.outside_bytes;
+    failure.stream = event.stream;
+    failure.thread = event.thread;
+    failure.owner = process_.strings.intern(owner.name);
+    failure.by_caching_allocator =
+        memory_.has_blocks() && (owner.is_caching_allocator || owner.name.empty());
+    failure.stack = event.stack;
+    failure.time_us = event.time_us;
+    return failure;
   }
 
   // PyTorch reports its own failures, after it has tried again with an empty cache. Without block
   // events every refusal is one; beside them those of other libraries.
   void note_failure(const SessionEvent& recorded) {
-    if (recorded.event.result != kOutOfMemoryResult) return;
+    const Event& event = recorded.event;
+    if (event.result != kOutOfMemoryResult) return;
     if (memory_.has_blocks()) {
-      const Owner& owner = owners_.of(recorded.event.native_stack);
-      if (owner.name.empty() || owner.is_caching_allocator) return;
+      const Owner& owner = owners_.of(event.native_stack);
+      if (owner.is_caching_allocator || owner.name.empty()) {
+        add_failure(recorded, event.extra);
+        return;
+      }
     }
-    add_oom(recorded);
+    add_oom(recorded, event.extra);
   }
 
   void compare_counters(const Event& event) {
@@ -300,7 +358,8 @@ class SessionRecorder {
   KindTotals kinds_;
   KindCount kind_count_{kinds_};
   MappedRanges mapped_{kinds_};
-  std::map<int, TraceBuilder> builders_;
+  std::map<int, DeviceWriter> devices_;
+  std::map<int, uint64_t> capacities_;
   std::map<uint32_t, PendingRange> ranges_;  // by thread
   AddressMap<Allocation> allocations_;
 };

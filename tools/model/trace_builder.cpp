@@ -86,19 +86,29 @@ void TraceBuilder::free(TraceEvent event) {
   if (covers_.erase(event.address)) segment_free(event);
 }
 
+void TraceBuilder::request_free(TraceEvent event) {
+  if (describe_block(event)) emit(event, Action::kFreeRequested);
+}
+
+void TraceBuilder::complete_free(TraceEvent event) { close_block(event.address, event); }
+
 void TraceBuilder::oom(TraceEvent event) { emit(event, Action::kOom); }
 
-// The hooks see when a free is requested, not when the last stream is done with the block: both
-// halves stand together, as they do in most of PyTorch's own traces.
-bool TraceBuilder::close_block(uint64_t address, TraceEvent cause) {
-  const Heap::LiveBlock* block = heap_.blocks().find(address);
+// Sizes and stream of the block at the event's address.
+bool TraceBuilder::describe_block(TraceEvent& event) const {
+  const Heap::LiveBlock* block = heap_.blocks().find(event.address);
   if (block == nullptr) return false;
+  event.size = block->size;
+  event.requested_bytes = block->requested_bytes;
+  event.stream = block->stream;  // not the one that is current where it is freed
+  event.outside = block->outside;
+  return true;
+}
+
+bool TraceBuilder::close_block(uint64_t address, TraceEvent cause) {
   cause.address = address;
-  cause.size = block->size;
-  cause.requested_bytes = block->requested_bytes;
-  cause.stream = block->stream;  // not the one that is current where it is freed
-  cause.outside = block->outside;
-  emit(cause, Action::kFreeRequested);
+  if (!describe_block(cause)) return false;
+  if (!heap_.blocks().find(address)->pending_free) emit(cause, Action::kFreeRequested);
   emit(cause, Action::kFreeCompleted);
   block_lasts_.erase(address);
   return true;

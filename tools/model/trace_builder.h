@@ -30,7 +30,10 @@ class TraceBuilder {
   void segment_unmap(TraceEvent event);
   void alloc(TraceEvent event);
   void free(TraceEvent event);  // size and stream are the block's
-  void oom(TraceEvent event);
+  // The same in two steps, where a stream still uses the block.
+  void request_free(TraceEvent event);
+  void complete_free(TraceEvent event);
+  void oom(TraceEvent event);  // address: the device's free bytes
 
   const Heap& heap() const { return heap_; }
   size_t event_count() const { return trace_.events.size(); }
@@ -42,6 +45,7 @@ class TraceBuilder {
  private:
   void emit(TraceEvent event, Action action);
   bool close_block(uint64_t address, TraceEvent cause);
+  bool describe_block(TraceEvent& event) const;
   void close_blocks_in(const TraceEvent& range);
   void close_segments_in(const TraceEvent& range);
   void cover(const TraceEvent& block);
