@@ -22,15 +22,21 @@ void sort_largest_first(std::vector<Use>& uses) {
 class PeakFinder {
  public:
   PeakFinder(const ProcessRecording& process, const DeviceTrace& trace) : heap_(trace) {
+    size_t last_alloc = 0;
     report.device = trace.device;
     report.events = trace.events.size();
     note_peaks(0, trace.events.empty() ? 0 : trace.events.front().time_us);
     for (size_t i = 0; i < trace.events.size(); ++i) {
       const TraceEvent event = trace.events[i];
       heap_.apply(event);
-      if (event.action == Action::kOom) note_oom(event, process.from_pickle);
+      if (event.action == Action::kOom) {
+        ooms.push_back(explain_out_of_memory(process, trace, i, heap_));
+        oom_events_.push_back(i);
+      }
+      if (event.action == Action::kAlloc && !event.outside) last_alloc = i;
       note_peaks(i + 1, event.time_us);
     }
+    for (size_t i = 0; i < ooms.size(); ++i) ooms[i].is_final = oom_events_[i] >= last_alloc;
     const HeapCounters& counters = heap_.counters();
     report.live_bytes = counters.allocated_bytes;
     report.live_blocks = counters.blocks;
@@ -38,7 +44,7 @@ class PeakFinder {
   }
 
   DeviceReport report;
-  std::vector<OomReport> ooms;
+  std::vector<OutOfMemory> ooms;
 
  private:
   void note_peaks(size_t events_done, int64_t time_us) {
@@ -53,18 +59,8 @@ class PeakFinder {
     report.peak_time_us = time_us;
   }
 
-  void note_oom(const TraceEvent& event, bool free_bytes_known) {
-    OomReport& oom = ooms.emplace_back();
-    oom.device = report.device;
-    oom.requested_bytes = event.size;
-    if (free_bytes_known) oom.free_bytes = event.address;
-    oom.reserved_bytes = heap_.counters().reserved_bytes;
-    oom.allocated_bytes = heap_.counters().allocated_bytes;
-    oom.time_us = event.time_us;
-    oom.stack = event.stack;
-  }
-
   Heap heap_;
+  std::vector<size_t> oom_events_;  // of the ooms
   std::pair<uint64_t, uint64_t> height_at_peak_;
 };
 
@@ -117,7 +113,7 @@ ProcessReport report_process(const ProcessRecording& process) {
     describe_owners(heap, process, report);
     report.ranges = report_ranges(process, trace);
   }
-  std::ranges::stable_sort(result.ooms, {}, &OomReport::time_us);
+  std::ranges::stable_sort(result.ooms, {}, &OutOfMemory::time_us);
   return result;
 }
 

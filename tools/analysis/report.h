@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/analysis/out_of_memory.h"
 #include "tools/analysis/range_use.h"
 #include "tools/model/recording.h"
 
@@ -54,20 +55,10 @@ struct DeviceReport {
   RangeReport ranges;
 };
 
-struct OomReport {
-  int device = 0;
-  uint64_t requested_bytes = 0;
-  std::optional<uint64_t> free_bytes;  // of the device, where the recording has it
-  uint64_t reserved_bytes = 0;
-  uint64_t allocated_bytes = 0;
-  int64_t time_us = 0;
-  StackId stack = 0;
-};
-
 struct ProcessReport {
   const ProcessRecording* process = nullptr;
   std::vector<DeviceReport> devices;  // those with events or memory
-  std::vector<OomReport> ooms;        // by time
+  std::vector<OutOfMemory> ooms;      // by time
 };
 
 ProcessReport report_process(const ProcessRecording& process);

@@ -90,12 +90,39 @@ Json device_json(const ProcessRecording& process, const DeviceReport& device, si
           {"steps", steps_json(process, device.ranges)}};
 }
 
-Json oom_json(const ProcessRecording& process, const OomReport& oom) {
+Json oom_json(const ProcessRecording& process, const OutOfMemory& oom) {
+  Json outside = Json::array();
+  for (const OwnerBytes& use : oom.outside)
+    outside.push_back({{"owner", to_utf8(use.owner)}, {"bytes", use.bytes}});
+  Json because = Json::array();
+  for (const std::string& text : oom.because) because.push_back(to_utf8(text));
+  Json pinned = Json::array();
+  for (const PinnedBy& each : oom.pinned_by)
+    pinned.push_back({{"bytes", each.bytes},
+                      {"blocks", each.blocks},
+                      {"block_bytes", each.block_bytes},
+                      {"frames", frames_json(process, each.stack)}});
   return {{"device", oom.device},
           {"requested_bytes", oom.requested_bytes},
+          {"asked_by", text_or_null(oom.asked_by)},
+          {"capacity_bytes", or_null(oom.capacity_bytes)},
           {"free_bytes", or_null(oom.free_bytes)},
+          {"other_bytes", or_null(oom.other_bytes)},
           {"reserved_bytes", oom.reserved_bytes},
           {"allocated_bytes", oom.allocated_bytes},
+          {"cached_bytes", oom.cached_bytes},
+          {"releasable_bytes", oom.releasable_bytes},
+          {"largest_free_block_bytes", oom.largest_free_block_bytes},
+          {"pending_free_bytes", oom.pending_free_bytes},
+          {"private_pool_bytes", oom.private_pool_bytes},
+          {"outside", std::move(outside)},
+          {"refusals", oom.refusals},
+          {"final", oom.is_final},
+          {"verdict", oom_verdict_name(oom.verdict)},
+          {"confidence", confidence_name(oom.confidence)},
+          {"because", std::move(because)},
+          {"advice", Json::array()},
+          {"pinned_by", std::move(pinned)},
           {"frames", frames_json(process, oom.stack)}};
 }
 
@@ -138,7 +165,7 @@ Json process_json(const ProcessReport& report, size_t top) {
   for (const DeviceReport& device : report.devices)
     devices.push_back(device_json(process, device, top));
   Json ooms = Json::array();
-  for (const OomReport& oom : report.ooms) ooms.push_back(oom_json(process, oom));
+  for (const OutOfMemory& oom : report.ooms) ooms.push_back(oom_json(process, oom));
   const KindUse pinned = find_kind(process.kinds, MemoryKind::kPinned, kNoDevice);
   const KindUse registered = find_kind(process.kinds, MemoryKind::kRegistered, kNoDevice);
   return {{"pid", or_null(process.pid)},

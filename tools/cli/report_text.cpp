@@ -15,6 +15,8 @@ namespace {
 
 constexpr size_t kPlaceColumn = 33;  // where the stacks' text begins in the table of the peak
 constexpr size_t kMaxCallers = 2;
+constexpr size_t kMaxPinning = 3;
+constexpr size_t kMaxRecoveredOoms = 3;
 
 class ReportText {
  public:
@@ -45,9 +47,9 @@ class ReportText {
     add_heading();
     add_warnings();
     add_audit();
+    add_ooms(report.ooms);
     for (const DeviceReport& device : report.devices) add_device(device);
     if (report.devices.empty()) text += "\nNo device memory was allocated.\n";
-    add_ooms(report.ooms);
     add_kinds();
   }
 
@@ -190,18 +192,59 @@ class ReportText {
       line("  %11s %20s    CUDA context (its size is not in a recording)", "?", "");
   }
 
-  void add_ooms(const std::vector<OomReport>& ooms) {
+  // The one that ended the job first, then those that the program recovered from.
+  void add_ooms(const std::vector<OutOfMemory>& ooms) {
     if (ooms.empty()) return;
     text += '\n';
     line("Out of memory (%s)", plural(ooms.size(), "failed request").c_str());
-    for (const OomReport& oom : ooms) {
-      line("  GPU %d: %s asked for", oom.device, exact_size(oom.requested_bytes).c_str());
-      line("    with %s allocated, %s reserved, %s free", binary_size(oom.allocated_bytes).c_str(),
-           binary_size(oom.reserved_bytes).c_str(),
-           oom.free_bytes ? binary_size(*oom.free_bytes).c_str() : "unknown");
-      for (const std::string& row : stack_lines(oom.stack, kTextColumns - 4))
-        line("    %s", row.c_str());
+    size_t recovered = 0;
+    for (const OutOfMemory& oom : ooms)
+      if (oom.is_final) add_oom(oom);
+    for (const OutOfMemory& oom : ooms)
+      if (!oom.is_final && ++recovered <= kMaxRecoveredOoms) add_oom(oom);
+    if (recovered > kMaxRecoveredOoms)
+      line("  and %s more (--json has all)", with_commas(recovered - kMaxRecoveredOoms).c_str());
+  }
+
+  void add_oom(const OutOfMemory& oom) {
+    std::string verdict = oom_verdict_name(oom.verdict);
+    std::ranges::replace(verdict, '_', ' ');
+    line("  GPU %d: %s asked for%s%s: %s (confidence %s)", oom.device,
+         exact_size(oom.requested_bytes).c_str(), oom.asked_by.empty() ? "" : " by ",
+         shown(oom.asked_by, 20).c_str(), verdict.c_str(), confidence_name(oom.confidence));
+    for (const std::string& reason : oom.because) add_wrapped("    - ", reason);
+    line("    with %s allocated, %s reserved, %s free, largest free block %s",
+         binary_size(oom.allocated_bytes).c_str(), binary_size(oom.reserved_bytes).c_str(),
+         oom.free_bytes ? binary_size(*oom.free_bytes).c_str() : "unknown",
+         binary_size(oom.largest_free_block_bytes).c_str());
+    for (size_t i = 0; i < std::min(kMaxPinning, oom.pinned_by.size()); ++i) {
+      const PinnedBy& pinned = oom.pinned_by[i];
+      line("    %s (%s) %s %s free beside %s, from", plural(pinned.blocks, "block").c_str(),
+           binary_size(pinned.block_bytes).c_str(), pinned.blocks == 1 ? "pins" : "pin",
+           binary_size(pinned.bytes).c_str(), pinned.blocks == 1 ? "it" : "them");
+      for (const std::string& row : stack_lines(pinned.stack, kTextColumns - 6))
+        line("      %s", row.c_str());
     }
+    line(oom.is_final ? "    the last request; it failed at"
+                      : "    the program went on; it failed at");
+    for (const std::string& row : stack_lines(oom.stack, kTextColumns - 6))
+      line("      %s", row.c_str());
+  }
+
+  void add_wrapped(const std::string& first_indent, const std::string& sentence) {
+    std::string row = first_indent;
+    const std::string indent(first_indent.size(), ' ');
+    size_t begin = 0;
+    while (begin < sentence.size()) {
+      const size_t end = std::min(sentence.find(' ', begin), sentence.size());
+      if (row.size() + end - begin > kTextColumns && row.size() > indent.size()) {
+        line("%s", row.c_str());
+        row = indent;
+      }
+      row += (row.size() > indent.size() ? " " : "") + sentence.substr(begin, end - begin);
+      begin = end + 1;
+    }
+    line("%s", row.c_str());
   }
 
   // Worth a table where there is more than contexts, code and plain memory.

@@ -43,6 +43,7 @@ UnitId LiveUnits::apply(const Event& event) {
 }
 
 void DriverMemory::apply(const Event& event) {
+  if (event.kind == RecordKind::kBlockOom) has_blocks_ = true;  // it may never get one
   if (event.kind == RecordKind::kBlockAlloc) {
     has_blocks_ = true;
     const UnitId id = live_.find(event.address);
