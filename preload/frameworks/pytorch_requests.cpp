@@ -140,7 +140,7 @@ void follow_requests_of(const void* const* allocator) {
   return (was_reset || is_next) && fits ? static_cast<uint64_t>(request) : 0;
 }
 
-std::optional<uint64_t> changed_pending_bytes(int index) {
+[[gnu::hot]] std::optional<uint64_t> changed_pending_bytes(int index) {
   if (index < 0 || static_cast<size_t>(index) >= kMostDevices) return std::nullopt;
   DeviceRequests& device = devices[static_cast<size_t>(index)];
   if (device.state != DeviceRequests::State::kFollowed) return std::nullopt;

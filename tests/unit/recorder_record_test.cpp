@@ -316,6 +316,7 @@ TEST(Record, DrainerInAnotherProcessCompletesTheSessionOfAKilledOne) {
   if (child == 0) {
     configure(folder);
     setenv("VRAMSCOPE_DRAINER", own_pid.c_str(), 1);
+    setenv("VRAMSCOPE_RING", "8MiB", 1);  // holds all of them, should the drainer starve
     for (uint64_t i = 0; i < 100'000; ++i) {
       record_numbers(i, i + 1);
       if (i % 5000 == 0) usleep(15'000);
