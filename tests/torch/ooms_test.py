@@ -1,6 +1,7 @@
 """Each script of ooms/ provokes one verdict; its numbers are worked out in the script's first lines."""
 
 import json
+import re
 
 import pytest
 
@@ -74,3 +75,39 @@ def test_verdict_and_figures(name, tmp_path):
         (pinned,) = ooms[0]["pinned_by"]
         assert (pinned["blocks"], pinned["block_bytes"], pinned["bytes"]) == (12, 24 * MIB, 936 * MIB)
         assert "12 blocks (24.00 MiB) pin 936.00 MiB free" in text
+
+
+# The settings that the report names.
+ADVICE = {
+    "big_segment_pinned_by_small_blocks": ["expandable_segments:True", "max_split_size_mb:32"],
+    "plain_capacity": [],
+}
+
+
+@pytest.mark.parametrize("name", ADVICE)
+def test_advice_is_true(name, tmp_path):
+    """What is said to help lets the real PyTorch finish, with the peak that is named; nothing else is said to."""
+    (oom,) = ooms_of(name, tmp_path)
+    assert len(oom["advice"]) == max(1, len(ADVICE[name]))
+    for advice, settings in zip(oom["advice"], ADVICE[name]):
+        peak = re.fullmatch(
+            rf"PYTORCH_ALLOC_CONF={settings} would have fitted it \(peak reserved ([0-9.]+) MiB of 1.00 GiB\)", advice
+        )
+        assert peak, advice
+        run, device = with_settings(settings, name, tmp_path / settings[:4])
+        assert run.status == 0, run.describe()
+        assert device["peak_reserved_bytes"] == float(peak[1]) * MIB
+    if not ADVICE[name]:
+        assert oom["advice"] == [
+            "no setting of PyTorch's allocator helps (15 replayed): 1000.00 MiB was live, and 100.00 MiB more was asked "
+            "for, of 1.00 GiB"
+        ]
+        assert with_settings("expandable_segments:True", name, tmp_path / "expa")[0].status == 1
+
+
+def with_settings(settings, name, folder):
+    script = TORCH_TESTS / "ooms" / f"{name}.py"
+    environment = {"PYTORCH_ALLOC_CONF": settings}
+    run = vramscope("run", "--simulate", "1GiB", "-o", folder, "--", PYTHON, script, environment=environment)
+    (process,) = json.loads(vramscope_ok("report", "--json", folder))["processes"]
+    return run, process["devices"][0]

@@ -108,6 +108,7 @@ class Explanation {
   Explanation(const ProcessRecording& process, const DeviceTrace& trace, size_t event,
               const Heap& heap)
       : process_(process), trace_(trace), request_(trace.events[event]) {
+    result.event = event;
     find_failures(event);
     describe(heap);
     decide();

@@ -49,6 +49,7 @@ struct OwnerBytes {
 
 struct OutOfMemory {
   int device = 0;
+  size_t event = 0;  // of the trace
   uint64_t requested_bytes = 0;
   std::optional<uint64_t> capacity_bytes;  // of the device
   std::optional<uint64_t> free_bytes;
@@ -67,6 +68,7 @@ struct OutOfMemory {
   OomVerdict verdict = OomVerdict::kUndecided;
   Confidence confidence = Confidence::kLow;
   std::vector<std::string> because;
+  std::vector<std::string> advice;  // advice.h; empty: nothing is proven
   std::vector<PinnedBy> pinned_by;  // most bytes first
   int64_t time_us = 0;
   StackId stack = 0;

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "tools/analysis/advice.h"
 #include "tools/model/heap_history.h"
 
 namespace vramscope {
@@ -107,6 +108,7 @@ ProcessReport report_process(const ProcessRecording& process) {
       continue;
     PeakFinder finder(process, trace);
     DeviceReport& report = result.devices.emplace_back(std::move(finder.report));
+    add_advice(process, trace, finder.ooms);
     result.ooms.insert(result.ooms.end(), finder.ooms.begin(), finder.ooms.end());
     const Heap heap = heap_after(trace, report.peak_event);
     describe_blocks(heap, report);

@@ -96,6 +96,8 @@ Json oom_json(const ProcessRecording& process, const OutOfMemory& oom) {
     outside.push_back({{"owner", to_utf8(use.owner)}, {"bytes", use.bytes}});
   Json because = Json::array();
   for (const std::string& text : oom.because) because.push_back(to_utf8(text));
+  Json advice = Json::array();
+  for (const std::string& text : oom.advice) advice.push_back(to_utf8(text));
   Json pinned = Json::array();
   for (const PinnedBy& each : oom.pinned_by)
     pinned.push_back({{"bytes", each.bytes},
@@ -121,7 +123,7 @@ Json oom_json(const ProcessRecording& process, const OutOfMemory& oom) {
           {"verdict", oom_verdict_name(oom.verdict)},
           {"confidence", confidence_name(oom.confidence)},
           {"because", std::move(because)},
-          {"advice", Json::array()},
+          {"advice", std::move(advice)},
           {"pinned_by", std::move(pinned)},
           {"frames", frames_json(process, oom.stack)}};
 }

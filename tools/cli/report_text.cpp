@@ -213,6 +213,7 @@ class ReportText {
          exact_size(oom.requested_bytes).c_str(), oom.asked_by.empty() ? "" : " by ",
          shown(oom.asked_by, 20).c_str(), verdict.c_str(), confidence_name(oom.confidence));
     for (const std::string& reason : oom.because) add_wrapped("    - ", reason);
+    for (const std::string& advice : oom.advice) add_wrapped("    => ", advice);
     line("    with %s allocated, %s reserved, %s free, largest free block %s",
          binary_size(oom.allocated_bytes).c_str(), binary_size(oom.reserved_bytes).c_str(),
          oom.free_bytes ? binary_size(*oom.free_bytes).c_str() : "unknown",
