@@ -120,6 +120,7 @@ void FolderDrainer::add(const ProcessDrain& process, Totals& totals) {
   totals.events += process.events();
   totals.lost_events += process.lost_events();
   totals.overwritten_events += process.overwritten_events();
+  totals.shortages += process.shortages();
   totals.unwinds_compared += process.unwind_check().compared.load();
   totals.unwinds_different += process.unwind_check().different.load();
   totals.unwinds_by_libgcc += process.unwind_check().by_libgcc.load();

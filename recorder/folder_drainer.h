@@ -35,6 +35,7 @@ class FolderDrainer {
     uint64_t events = 0;
     uint64_t lost_events = 0;
     uint64_t overwritten_events = 0;  // by flight recorders
+    uint64_t shortages = 0;           // how often memory ran out
     // Of --verify-unwind, see UnwindCheck.
     uint64_t unwinds_compared = 0;
     uint64_t unwinds_different = 0;

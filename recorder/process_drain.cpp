@@ -47,7 +47,7 @@ uint64_t ProcessDrain::drain(Amount amount) {
   const uint64_t now_ns = monotonic_ns();
   const uint32_t rings = reader_->ring_count();
   const uint64_t written = reader_->written_bytes();
-  const uint32_t dump_requests = reader_->dump_requests();
+  const uint32_t shortages = reader_->shortages();
   const bool everything = amount == Amount::kEverything;
   active_ = written != written_;
   written_ = written;
@@ -61,13 +61,13 @@ uint64_t ProcessDrain::drain(Amount amount) {
       reader_->free_if_drained(ring);
       continue;
     }
-    if (!everything && !is_due(ring, dump_requests != dumps_, now_ns)) continue;
+    if (!everything && !is_due(ring, shortages != dumps_, now_ns)) continue;
     if (!everything && now_ns < retry_at_ns_) return drained;
     drained_at_ns_[ring] = now_ns;
     drained += drain_ring(ring);
     reader_->free_if_drained(ring);
   }
-  if (now_ns >= retry_at_ns_) dumps_ = dump_requests;
+  if (now_ns >= retry_at_ns_) dumps_ = shortages;
   if (drained != 0 && now_ns - end_point_at_ns_ >= kSecond_ns) {
     end_point_at_ns_ = now_ns;
     write_end_point();

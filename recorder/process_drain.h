@@ -50,6 +50,8 @@ class ProcessDrain {
   // By a flight recorder, before they were drained.
   uint64_t overwritten_events() const { return overwritten_events_; }
   const UnwindCheck& unwind_check() const { return reader_->unwind_check(); }
+  // How often memory ran out, of a framework's allocator or of the driver's.
+  uint32_t shortages() const { return reader_->shortages(); }
 
  private:
   bool open_session();

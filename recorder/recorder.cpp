@@ -209,8 +209,8 @@ bool is_out_of_memory(const Event& event) {
   return event.kind == RecordKind::kBlockOom || event.result == kOutOfMemoryResult;
 }
 
-[[gnu::noinline, gnu::cold]] void request_dump() {
-  recorder.session.load(std::memory_order_relaxed)->file->request_dump();
+[[gnu::noinline, gnu::cold]] void count_shortage() {
+  recorder.session.load(std::memory_order_relaxed)->file->count_shortage();
 }
 
 // What an event may leave to be done, all of it rare.
@@ -263,7 +263,7 @@ template <typename Append>
   write([&](ThreadLog& log) {
     const bool recorded = log.record(event, site);
     if (is_out_of_memory(event)) [[unlikely]]
-      request_dump();
+      count_shortage();
     return recorded;
   });
 }

@@ -76,12 +76,12 @@ struct RingFileHeader {
                                       // are counted in its control
   uint32_t drainer_pid;               // process that drains; 0: a thread of this process
   Overflow overflow;
-  std::atomic<uint32_t> was_claimed;    // 1: somebody has held the drainer's lock; 2: somebody
-                                        // drains and there are no locks in this file system
-  std::atomic<uint32_t> dump_requests;  // counts: the windows' contents are wanted
-  uint32_t rings_doorbell;              // 1: drainer_pid's doorbell is rung, no need to look often
-  Doorbell doorbell;                    // for a drainer in the same process
-  UnwindCheck unwind_check;             // all 0 without VRAMSCOPE_VERIFY_UNWIND
+  std::atomic<uint32_t> was_claimed;  // 1: somebody has held the drainer's lock; 2: somebody
+                                      // drains and there are no locks in this file system
+  std::atomic<uint32_t> shortages;    // how often memory ran out: then windows' contents are wanted
+  uint32_t rings_doorbell;            // 1: drainer_pid's doorbell is rung, no need to look often
+  Doorbell doorbell;                  // for a drainer in the same process
+  UnwindCheck unwind_check;           // all 0 without VRAMSCOPE_VERIFY_UNWIND
   uint32_t reserved[4];
 };
 static_assert(sizeof(RingFileHeader) == 128);

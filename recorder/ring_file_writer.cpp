@@ -139,10 +139,9 @@ void RingFileWriter::set_own_drainer() {
   doorbell_.store(&header_->doorbell, std::memory_order_relaxed);
 }
 
-void RingFileWriter::request_dump() {
-  if (header_->overflow != Overflow::kFlightRecorder) return;
-  header_->dump_requests.fetch_add(1);
-  wake_drainer(kWorkRung);
+void RingFileWriter::count_shortage() {
+  header_->shortages.fetch_add(1);
+  if (header_->overflow == Overflow::kFlightRecorder) wake_drainer(kWorkRung);
 }
 
 Ring RingFileWriter::ring_at(uint32_t index, std::byte* records) const {

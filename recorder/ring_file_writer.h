@@ -53,8 +53,8 @@ class RingFileWriter {
   // From now on it is a thread of this process that drains, and is woken.
   void set_own_drainer();
 
-  // The windows of a flight recorder are wanted: something went wrong.
-  void request_dump();
+  // Memory ran out: the windows of a flight recorder are wanted.
+  void count_shortage();
 
   void wake_drainer(uint32_t what) {
     ring_doorbell(*doorbell_.load(std::memory_order_relaxed), what);

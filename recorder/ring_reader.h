@@ -49,7 +49,7 @@ class RingReader {
   uint64_t ring_bytes() const { return ring_bytes_; }
   ClockKind clock() const;
   bool is_flight_recorder() const { return header_->overflow == Overflow::kFlightRecorder; }
-  uint32_t dump_requests() const { return header_->dump_requests.load(); }
+  uint32_t shortages() const { return header_->shortages.load(); }
   // Whether the doorbell of drainer_pid() is rung for this file.
   bool rings_doorbell() const { return header_->rings_doorbell == 1; }
   Doorbell& own_doorbell() { return header_->doorbell; }

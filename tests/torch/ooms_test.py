@@ -54,6 +54,8 @@ def ooms_of(name, tmp_path):
     script = TORCH_TESTS / "ooms" / f"{name}.py"
     run = vramscope("run", "--simulate", "1GiB", "-o", tmp_path / "out", "--", PYTHON, script)
     assert run.status == OOMS[name][0], run.describe()
+    assert ("ran out of memory\nvramscope:   GPU 0: " in run.stderr) == (name != "recovered_by_the_program")
+    assert all(len(line) <= 100 for line in run.stderr.splitlines() if line.startswith("vramscope:  "))
     processes = json.loads(vramscope_ok("report", "--json", tmp_path / "out"))["processes"]
     return [oom for process in processes for oom in process["ooms"]]
 
@@ -75,6 +77,13 @@ def test_verdict_and_figures(name, tmp_path):
         (pinned,) = ooms[0]["pinned_by"]
         assert (pinned["blocks"], pinned["block_bytes"], pinned["bytes"]) == (12, 24 * MIB, 936 * MIB)
         assert "12 blocks (24.00 MiB) pin 936.00 MiB free" in text
+
+
+def test_verdict_of_run_can_be_switched_off(tmp_path):
+    script = TORCH_TESTS / "ooms" / "plain_capacity.py"
+    command = ("run", "--simulate", "1GiB", "-o", tmp_path / "out", "--", PYTHON, script)
+    run = vramscope(*command, environment={"VRAMSCOPE_OOM": "off"})
+    assert run.status == 1 and "ran out of memory" not in run.stderr and "vramscope: see" in run.stderr
 
 
 # The settings that the report names.

@@ -20,7 +20,7 @@ constexpr size_t kMaxRecoveredOoms = 3;
 
 class ReportText {
  public:
-  explicit ReportText(size_t top) : top_(top) {}
+  explicit ReportText(size_t top, size_t columns = kTextColumns) : top_(top), columns_(columns) {}
 
   std::string text;
 
@@ -51,6 +51,12 @@ class ReportText {
     for (const DeviceReport& device : report.devices) add_device(device);
     if (report.devices.empty()) text += "\nNo device memory was allocated.\n";
     add_kinds();
+  }
+
+  void add_final_ooms(const ProcessReport& report) {
+    process_ = report.process;
+    for (const OutOfMemory& oom : report.ooms)
+      if (oom.is_final) add_oom(oom);
   }
 
  private:
@@ -209,26 +215,28 @@ class ReportText {
   void add_oom(const OutOfMemory& oom) {
     std::string verdict = oom_verdict_name(oom.verdict);
     std::ranges::replace(verdict, '_', ' ');
-    line("  GPU %d: %s asked for%s%s: %s (confidence %s)", oom.device,
-         exact_size(oom.requested_bytes).c_str(), oom.asked_by.empty() ? "" : " by ",
-         shown(oom.asked_by, 20).c_str(), verdict.c_str(), confidence_name(oom.confidence));
+    add_wrapped("  ", "GPU " + std::to_string(oom.device) + ": " + exact_size(oom.requested_bytes) +
+                          " asked for" + (oom.asked_by.empty() ? "" : " by ") +
+                          shown(oom.asked_by, 20) + ": " + verdict + " (confidence " +
+                          confidence_name(oom.confidence) + ")");
     for (const std::string& reason : oom.because) add_wrapped("    - ", reason);
     for (const std::string& advice : oom.advice) add_wrapped("    => ", advice);
-    line("    with %s allocated, %s reserved, %s free, largest free block %s",
-         binary_size(oom.allocated_bytes).c_str(), binary_size(oom.reserved_bytes).c_str(),
-         oom.free_bytes ? binary_size(*oom.free_bytes).c_str() : "unknown",
-         binary_size(oom.largest_free_block_bytes).c_str());
+    add_wrapped("    ", "with " + binary_size(oom.allocated_bytes) + " allocated, " +
+                            binary_size(oom.reserved_bytes) + " reserved, " +
+                            (oom.free_bytes ? binary_size(*oom.free_bytes) : "unknown") +
+                            " free, largest free block " +
+                            binary_size(oom.largest_free_block_bytes));
     for (size_t i = 0; i < std::min(kMaxPinning, oom.pinned_by.size()); ++i) {
       const PinnedBy& pinned = oom.pinned_by[i];
       line("    %s (%s) %s %s free beside %s, from", plural(pinned.blocks, "block").c_str(),
            binary_size(pinned.block_bytes).c_str(), pinned.blocks == 1 ? "pins" : "pin",
            binary_size(pinned.bytes).c_str(), pinned.blocks == 1 ? "it" : "them");
-      for (const std::string& row : stack_lines(pinned.stack, kTextColumns - 6))
+      for (const std::string& row : stack_lines(pinned.stack, columns_ - 6))
         line("      %s", row.c_str());
     }
     line(oom.is_final ? "    the last request; it failed at"
                       : "    the program went on; it failed at");
-    for (const std::string& row : stack_lines(oom.stack, kTextColumns - 6))
+    for (const std::string& row : stack_lines(oom.stack, columns_ - 6))
       line("      %s", row.c_str());
   }
 
@@ -238,7 +246,7 @@ class ReportText {
     size_t begin = 0;
     while (begin < sentence.size()) {
       const size_t end = std::min(sentence.find(' ', begin), sentence.size());
-      if (row.size() + end - begin > kTextColumns && row.size() > indent.size()) {
+      if (row.size() + 1 + end - begin > columns_ && row.size() > indent.size()) {
         line("%s", row.c_str());
         row = indent;
       }
@@ -268,10 +276,17 @@ class ReportText {
   }
 
   const size_t top_;
+  const size_t columns_;
   const ProcessRecording* process_ = nullptr;
 };
 
 }  // namespace
+
+std::string final_ooms_text(const ProcessReport& process, size_t columns) {
+  ReportText report(0, columns);
+  report.add_final_ooms(process);
+  return report.text;
+}
 
 std::string report_text(const std::vector<ProcessReport>& processes, size_t top) {
   ReportText report(top);

@@ -24,6 +24,7 @@
 #include "tools/cli/job_process.h"
 #include "tools/cli/program_file.h"
 #include "tools/cli/text.h"
+#include "tools/cli/verdict_text.h"
 #include "tools/model/user_error.h"
 #include "tools/simgpu/core/configuration.h"
 #include "tools/simgpu/core/gpu_choice.h"
@@ -165,6 +166,20 @@ bool audits_by_cupti() {
   return value != nullptr && std::strcmp(value, "1") == 0;
 }
 
+bool wants_verdict() {
+  const char* value = getenv("VRAMSCOPE_OOM");
+  return value == nullptr || std::strcmp(value, "off") != 0;
+}
+
+// After the job's own message, each line named as ours.
+void print_verdict(const std::string& text) {
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = text.find('\n', begin);
+    std::fprintf(stderr, "vramscope: %s\n", text.substr(begin, end - begin).c_str());
+    begin = end + 1;
+  }
+}
+
 void print_summary(const FolderDrainer& drainer, const OutputFolder& folder) {
   const FolderDrainer::Totals totals = drainer.totals();
   const std::string& shown = folder.shown();
@@ -214,6 +229,9 @@ void print_summary(const FolderDrainer& drainer, const OutputFolder& folder) {
   if (audits_by_cupti()) {
     std::fprintf(stderr, "vramscope: %s\n", audit_text_of_sessions(folder.new_sessions()).c_str());
   }
+  constexpr size_t kColumns = kTextColumns - std::string_view("vramscope: ").size();
+  if (totals.shortages != 0 && wants_verdict())
+    print_verdict(verdict_text_of_sessions(folder.new_sessions(), kColumns));
   std::fprintf(stderr, "vramscope: see 'vramscope report %s'\n", shown.c_str());
 }
 
