@@ -9,4 +9,12 @@ constexpr bool kIsSanitized = true;
 constexpr bool kIsSanitized = false;
 #endif
 
+// ThreadSanitizer ends a forked child that starts a thread at the address of one of its parent's
+// ("dup thread").
+#ifdef __SANITIZE_THREAD__
+constexpr bool kIsThreadSanitized = true;
+#else
+constexpr bool kIsThreadSanitized = false;
+#endif
+
 }  // namespace vramscope

@@ -9,6 +9,7 @@
 #include "recorder/folder_drainer.h"
 #include "recorder/recorder.h"
 #include "recorder/session_reader.h"
+#include "tests/support/sanitizer.h"
 #include "tests/unit/recorder_fake_stacks.h"
 #include "tests/unit/recorder_support.h"
 
@@ -169,6 +170,7 @@ TEST(Record, KilledProcessLeavesAPrefix) {
 }
 
 TEST(Record, ChildOfAForkHasASessionOfItsOwn) {
+  if (kIsThreadSanitized) GTEST_SKIP() << "its runtime ends the child: dup thread with used id";
   const TemporaryFolder folder;
   ASSERT_EQ(in_child([&] {
               configure(folder);
