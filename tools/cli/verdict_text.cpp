@@ -10,7 +10,7 @@ namespace {
 
 std::string verdict_text(const ProcessRecording& process, size_t columns) {
   const std::string text = final_ooms_text(report_process(process), columns);
-  if (text.empty()) return text;
+  if (text.empty()) return {};
   std::string who = "process " + (process.pid ? std::to_string(*process.pid) : process.source);
   if (process.rank) who += ", rank " + std::to_string(*process.rank);
   return who + " ran out of memory\n" + text;

@@ -32,6 +32,8 @@ void CachingAllocator::emit(Action action, uint64_t address, uint64_t size,
 }
 
 CachedBlock* CachingAllocator::allocate(uint64_t requested_bytes, uint64_t stream, PoolPair& pool) {
+  constexpr uint64_t kRefusedBytes = uint64_t{1} << 60;  // PyTorch does not even look for them
+  if (requested_bytes >= kRefusedBytes) return nullptr;
   const uint64_t rounded = rounded_request(requested_bytes, settings_);
   const Request request{rounded, segment_bytes_for(rounded, settings_), stream, &pool,
                         rounded <= kSmallBytes ? &pool.small : &pool.large};
